@@ -1,0 +1,1 @@
+"""The nouns of a HyperPod cluster, in AWS's and Kueue's own words."""

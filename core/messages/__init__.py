@@ -1,0 +1,1 @@
+"""Every text for people, once per language. See `core.messages.message`."""

@@ -1,0 +1,30 @@
+"""Joins the topic files of each language into one look-up.
+
+One module per topic under `en/` and `zh/`, each with `TEXTS: dict[str, str]`; keys are
+`<topic>.<name>`. A test proves that both languages hold the same keys with the same placeholders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.messages.en import general as en_general
+from core.messages.zh import general as zh_general
+
+_TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
+    "en": (en_general.TEXTS,),
+    "zh": (zh_general.TEXTS,),
+}
+
+
+def _join(topics: tuple[Mapping[str, str], ...]) -> dict[str, str]:
+    joined: dict[str, str] = {}
+    for topic in topics:
+        if doubled := joined.keys() & topic.keys():
+            raise ValueError(f"texts defined twice: {sorted(doubled)}")
+        joined.update(topic)
+    return joined
+
+
+TEXTS: Mapping[str, Mapping[str, str]] = {language: _join(topics) for language, topics in _TOPICS.items()}
+"""language -> key -> text with `{placeholders}`."""

@@ -1,0 +1,1 @@
+"""Chinese texts, one module per topic."""
