@@ -100,11 +100,7 @@ class Node:
 
     @property
     def is_usable(self) -> bool:
-        return (
-            self.status is InstanceStatus.RUNNING
-            and self.is_ready
-            and self.health is NodeHealthStatus.SCHEDULABLE
-        )
+        return self.status is InstanceStatus.RUNNING and self.is_ready and self.health is NodeHealthStatus.SCHEDULABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

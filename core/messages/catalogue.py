@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.messages.en import general as en_general
+from core.messages.en import state as en_state
 from core.messages.zh import general as zh_general
+from core.messages.zh import state as zh_state
 
 _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
-    "en": (en_general.TEXTS,),
-    "zh": (zh_general.TEXTS,),
+    "en": (
+        en_general.TEXTS,
+        en_state.TEXTS,
+    ),
+    "zh": (
+        zh_general.TEXTS,
+        zh_state.TEXTS,
+    ),
 }
 
 

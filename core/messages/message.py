@@ -35,8 +35,7 @@ class Message:
     def render(self, language: Language) -> str:
         """The sentence in `language`. Raises `KeyError` for a key or parameter that the catalogue lacks."""
         shown = {
-            name: value.render(language) if isinstance(value, Message) else value
-            for name, value in self.params.items()
+            name: value.render(language) if isinstance(value, Message) else value for name, value in self.params.items()
         }
         return TEXTS[language][self.key].format(**shown)
 
@@ -47,8 +46,7 @@ class Message:
         return {
             "key": self.key,
             "params": {
-                name: value.to_json() if isinstance(value, Message) else value
-                for name, value in self.params.items()
+                name: value.to_json() if isinstance(value, Message) else value for name, value in self.params.items()
             },
         }
 

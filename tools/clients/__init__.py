@@ -1,0 +1,1 @@
+"""Ports and their adapters: AWS, Kubernetes, later Slurm, Ray and Prometheus."""
