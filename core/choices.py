@@ -37,8 +37,10 @@ class Origin(StrEnum):
 class Choice:
     """One human choice with its evidence.
 
-    `value` by kind: `availability_zone` a zone id; `instance_type` a HyperPod type name;
-    `capacity` an object `{"mode": CapacityMode, "count": int, "plan": str | None}`.
+    `value` by kind: `availability_zone` a zone id (or a zone name such as `us-west-2b`, as it was said:
+    whoever prepares the operation looks its id up); `instance_type` a HyperPod type name; `capacity` an
+    object `{"mode": CapacityMode | None, "count": int | None, "plan": str | None}`. Null is the part
+    that nobody has chosen yet: the capacity question keeps what was said and asks for the rest.
     """
 
     kind: ChoiceKind

@@ -7,7 +7,7 @@ everywhere. `prepare` reads the world and changes nothing; it is called again af
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from pydantic import BaseModel
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from core.choices import Choice, ChoiceKind
 from core.governance.principals import Principal
 from core.ids import ClusterName
-from core.json_value import JsonObject, JsonValue
+from core.json_value import JsonObject
 from core.messages.message import Message
 from core.questions import QuestionDraft
 from core.reasons import RefusalReason
@@ -117,14 +117,3 @@ class Operation(Protocol):
         ...
 
     def prepare(self, draft: Draft, reads: Reads, planned: Mapping[ClusterName, PlannedCluster]) -> Preparation: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A choice that code found in the requester's own words; the model may cite its id, nothing more."""
-
-    id: str
-    choice: Choice
-    is_usable: bool = True
-    """False: negated, an alternative, quoted or pasted. Shown to no one as a choice: it is asked instead."""
-    fields: Mapping[str, JsonValue] = field(default_factory=dict)
