@@ -1,6 +1,7 @@
 """Errors of the tools, by who must act.
 
 OpsError
++- EndpointRefused              the configured endpoint is not the one that this profile may use
 +- ToolError                    carries a `FailureClass` and the raw text of the cause
    +- RetryableToolError        it certainly did not happen; trying again later may work (throttled, refused connection)
    +- RejectedByPlatform        it certainly did not happen, and never will as it is (validation, quota, permission)
@@ -13,6 +14,10 @@ from __future__ import annotations
 
 from core.messages.message import Message
 from core.reasons import FailureClass, OpsError, WhoActs
+
+
+class EndpointRefused(OpsError):
+    """Nothing was sent: production pointed at a twin, or a twin that points at the real cloud."""
 
 
 class ToolError(OpsError):
