@@ -1,0 +1,105 @@
+"""Which parts of a message are not the requester's own words: quotations, pasted blocks, other people's notes."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from agent.provenance.mentions import Standing
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_INLINE = re.compile(r"`[^`\n]*`")
+_QUOTATION = re.compile(
+    r'"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|《[^》\n]*》|‘[^’\n]*’'
+    r"|(?<![\w'])'[^'\n]+'(?!\w)"
+)
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_LOG_LINE = re.compile(
+    r"""^[ \t]*(?:
+        \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d            # a time stamp
+      | \[?\d\d:\d\d:\d\d
+      | (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\s+\d+\s+\d\d:\d\d
+      | \[?(?:debug|info|warn|warning|error|fatal|critical|trace)\b[\]:\s]
+      | (?:traceback\b|file\s"|at\s[\w.$]+\(|exception\b|caused\sby)
+      | [{}\[\]]\s*["\w{}\[\]]*\s*[:,{}\[\]]       # JSON
+      | "[\w.-]+"\s*:
+      | [\w.-]+=\S+(?:\s+[\w.-]+=\S+)+             # key=value pairs
+      | (?:\$|\#|%|>>>|\(\w+\))\s+\w               # a shell or interpreter prompt
+      | \|.*\|\s*$                                 # a table's row
+      | (?:user|human|assistant|system|tool|developer)\s*[:>\]]
+    ).*$""",
+    re.MULTILINE | re.VERBOSE,
+)
+_REPORTED = re.compile(
+    r"""
+      (?:^|(?<=[\s,.;]))[\w.@' -]{0,40}?\b(?:said|says|wrote|writes|suggested|suggests|recommended|recommends
+          |proposed|proposes|thinks|told\sme|mentioned|mentions)\b
+    | \b(?:according\sto|quoting|forward(?:ed|ing)?(?:\sfrom|\smessage|:)|fwd:|fw:|(?:note|message|e?mail)\sfrom)
+    | (?:同事|老板|领导|客户|别人|他|她|他们|有人|[\u4e00-\u9fff]{1,3}(?:总|哥|姐|工|老师))[\u4e00-\u9fff]{0,3}?
+      (?:说|写道|建议|提到|认为|推荐)
+    | [\u4e00-\u9fff]{2,3}(?:说|写道)\s*[:：]
+    | 转发|以下是.{0,12}(?:的话|留言|消息|邮件|笔记)
+    """,
+    re.VERBOSE,
+)
+_SELF = re.compile(r"(?:^|\W)(?:i|we)\s+(?:just\s+|also\s+|already\s+)?$")
+_SELF_ZH = re.compile(r"我们?\s*$")
+_LETTER_HEAD = re.compile(
+    r"^[ \t]*(?:-{2,}\s*(?:original|forwarded).*|from:\s.*|on\s.{4,60}\swrote:|begin forwarded message.*|发件人[:：].*"
+    r"|-{2,}\s*(?:转发|原始).*)$",
+    re.MULTILINE,
+)
+_REPORT_END = re.compile(r"\n\s*\n")
+_SENTENCE = re.compile(r"[;!?\n。；！？]|\.(?=\s|$)")
+_TURN_BACK = re.compile(r"\b(?:but|however|so)\b|但是|但|不过|所以")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    start: int
+    end: int
+    standing: Standing
+
+
+class Quoted:
+    """Spans of a normalised text that carry no choice of the requester."""
+
+    def __init__(self, text: str) -> None:
+        self._spans = sorted(_spans(text), key=lambda span: span.start)
+        self._starts = [span.start for span in self._spans]
+
+    def standing_at(self, position: int) -> Standing | None:
+        """Why the character at `position` is not the requester's own; `None` when it is."""
+        for span in self._spans[: bisect_right(self._starts, position)]:
+            if position < span.end:
+                return span.standing
+        return None
+
+
+def _spans(text: str) -> list[Span]:
+    found = [
+        Span(match.start(), match.end(), Standing.QUOTED)
+        for pattern in (_FENCE, _INLINE, _QUOTATION, _QUOTED_LINE, _LOG_LINE)
+        for match in pattern.finditer(text)
+    ]
+    found += [Span(match.start(), len(text), Standing.OTHER_PERSON) for match in _LETTER_HEAD.finditer(text)]
+    found += [span for match in _REPORTED.finditer(text) if (span := _reported_span(text, match)) is not None]
+    return found
+
+
+def _reported_span(text: str, match: re.Match[str]) -> Span | None:
+    """Reported speech: after a colon to the end of the paragraph, otherwise to the end of the sentence."""
+    verb = re.search(r"\w+$", text[: match.end()])
+    before = text[: verb.start()] if verb else text[: match.start()]
+    if _SELF.search(before) or _SELF_ZH.search(text[: match.start()]):
+        return None
+    rest = text[match.end() :]
+    if re.match(r"\s*(?:that\s*)?[:：]", rest) or "forward" in match[0] or "转发" in match[0] or "以下" in match[0]:
+        end = _REPORT_END.search(rest)
+    else:
+        end = _SENTENCE.search(rest)
+        turn = _TURN_BACK.search(rest)
+        if turn and (end is None or turn.start() < end.start()):
+            end = turn
+    return Span(match.start(), match.end() + (end.start() if end else len(rest)), Standing.OTHER_PERSON)
