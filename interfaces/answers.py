@@ -1,0 +1,96 @@
+"""What a person typed under a question, read as one of its answers: by number, by value, by the words of a label.
+
+The same reading serves the chat and `muster questions answer`. It never guesses: two options that fit are none.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.json_value import JsonValue
+from core.messages.message import Language, message
+from core.questions import APPROVE, REJECT, Option, QuestionKind
+from core.reasons import InputRefused, RefusalReason
+from state.records import Question
+
+_APPROVING = frozenset(
+    {"y", "yes", "approve", "approved", "ok", "okay", "go", "是", "好", "好的", "可以", "同意", "批准", "确认"}
+)
+_REJECTING = frozenset({"n", "no", "reject", "rejected", "否", "不", "不要", "不行", "不同意", "拒绝", "驳回"})
+_LONGEST_VALUE = 64
+_MOST_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """Exactly one of the two: an option's id, or a value as written where the question takes one."""
+
+    option_id: str | None = None
+    value: JsonValue = None
+
+
+def read_reply(question: Question, text: str) -> Reply | None:
+    """The answer that `text` gives, `None` when it is something else (a new wish, a remark).
+
+    Raises `InputRefused` for a number that is not on the list: that was meant as an answer.
+    """
+    wanted = _plain(text)
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(question.options):
+        return Reply(option_id=question.options[int(wanted) - 1].id)
+    if (option := _meant(question, wanted)) is not None:
+        return Reply(option_id=option.id)
+    if question.takes_other and _looks_like_value(text):
+        return Reply(value=text.strip())
+    if wanted.isdecimal() and question.options:
+        raise not_an_option(question, text)
+    return None
+
+
+def not_an_option(question: Question, text: str) -> InputRefused:
+    shown = message("cli.not_an_option", answer=text.strip()[:80], count=len(question.options), question=question.id)
+    return InputRefused(RefusalReason.ANSWER_NOT_AN_OPTION, shown)
+
+
+def option_texts(option: Option) -> frozenset[str]:
+    """Every text that names this option by itself: its id, its value, its label in each language."""
+    labels = {_plain(option.label.render(language)) for language in Language}
+    return frozenset({_plain(option.id), *(_plain(text) for text in _value_texts(option.value)), *labels})
+
+
+def _meant(question: Question, wanted: str) -> Option | None:
+    if not wanted:
+        return None
+    if question.kind is QuestionKind.APPROVAL:
+        verdict = APPROVE if wanted in _APPROVING else REJECT if wanted in _REJECTING else None
+        return next((option for option in question.options if verdict is not None and option.value == verdict), None)
+    exact = [option for option in question.options if wanted in option_texts(option)]
+    if len(exact) == 1:
+        return exact[0]
+    partial = [option for option in question.options if _is_named(option, wanted)]
+    return partial[0] if len(partial) == 1 else None
+
+
+def _is_named(option: Option, wanted: str) -> bool:
+    """Every word of the answer stands in the option's label or value: "us-west-2b", "the plan"."""
+    words = set(re.findall(r"[\w.-]+", wanted))
+    return bool(words) and any(words <= set(re.findall(r"[\w.-]+", text)) for text in option_texts(option))
+
+
+def _value_texts(value: JsonValue) -> list[str]:
+    if isinstance(value, str | int):
+        return [str(value)]
+    if isinstance(value, Mapping):
+        return [str(item) for key, item in value.items() if key in {"id", "plan", "zone"} and item]
+    return []
+
+
+def _looks_like_value(text: str) -> bool:
+    return len(text.strip()) <= _LONGEST_VALUE and 1 <= len(text.split()) <= _MOST_WORDS
+
+
+def _plain(text: str) -> str:
+    """Full-width digits as digits, case and a closing full stop without meaning."""
+    return unicodedata.normalize("NFKC", text).strip().strip("。.!！").casefold()
