@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from core.messages.en import agent as en_agent
 from core.messages.en import cli as en_cli
 from core.messages.en import general as en_general
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
+from core.messages.zh import agent as zh_agent
 from core.messages.zh import cli as zh_cli
 from core.messages.zh import general as zh_general
 from core.messages.zh import state as zh_state
@@ -19,12 +21,14 @@ from core.messages.zh import tools as zh_tools
 
 _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "en": (
+        en_agent.TEXTS,
         en_cli.TEXTS,
         en_general.TEXTS,
         en_state.TEXTS,
         en_tools.TEXTS,
     ),
     "zh": (
+        zh_agent.TEXTS,
         zh_cli.TEXTS,
         zh_general.TEXTS,
         zh_state.TEXTS,

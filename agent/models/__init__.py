@@ -1,0 +1,1 @@
+"""The model behind the wire: any server that speaks Chat Completions."""
