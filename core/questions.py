@@ -19,6 +19,8 @@ class QuestionKind(StrEnum):
     STORAGE = "storage"
     MISSING = "missing"
     """Any other required value; `field` names it."""
+    OUTCOME = "outcome"
+    """Whether a change happened whose answer was lost and which can't be told by looking."""
 
 
 APPROVE, REJECT = "approve", "reject"

@@ -58,7 +58,11 @@ class RefusalReason(StrEnum):
     ANSWER_NOT_AN_OPTION = "answer_not_an_option"
     ANSWER_STALE = "answer_stale"
     ANSWER_LATE = "answer_late"
+    ANSWERER_NOT_HUMAN = "answerer_not_human"
     INPUT_TOO_LARGE = "input_too_large"
+    APPROVAL_MISSING = "approval_missing"
+    APPROVAL_MISMATCH = "approval_mismatch"
+    CHOICE_WITHOUT_ORIGIN = "choice_without_origin"
 
 
 class OpsError(Exception):

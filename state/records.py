@@ -19,7 +19,7 @@ from core.ids import (
     StepName,
     WorkerId,
 )
-from core.json_value import JsonObject, JsonValue
+from core.json_value import JsonObject, JsonValue, digest
 from core.messages.message import Language, Message
 from core.questions import Option, QuestionKind
 
@@ -73,6 +73,9 @@ class Run:
     """Grows with every claim; a write that carries an older one is refused."""
     lease_owner: WorkerId | None = None
     lease_expires_at: datetime | None = None
+    stop_requested: RunStatus | None = None
+    """`paused` or `cancelled`: what a person asked for while a worker holds the run; obeyed at the next commit."""
+    stop_requested_by: Principal | None = None
 
 
 class StepStatus(StrEnum):
@@ -95,6 +98,9 @@ class StepRecord:
     ended_at: datetime | None = None
     progress: Message | None = None
     output: JsonObject = field(default_factory=dict)
+    """What its outcomes merged into the run's data."""
+    retries: int = 0
+    """How often a passing fault of the platform made it wait and start again."""
 
 
 class EffectStatus(StrEnum):
@@ -124,6 +130,8 @@ class Effect:
     """What the tool read before the first call (counts), so that the effect can be told from what was there."""
     settled_at: datetime | None = None
     result: JsonObject | None = None
+    rounds: int = 0
+    """How often it became `unknown`: each time is a question of its own."""
 
 
 class QuestionStatus(StrEnum):
@@ -157,6 +165,8 @@ class Question:
     """The chosen option's value, or the value as written where `takes_other`."""
     answered_by: Principal | None = None
     answered_at: datetime | None = None
+    plan_digest: str | None = None
+    """For the approval of a plan: what exactly was shown."""
 
 
 class PlanStatus(StrEnum):
@@ -193,6 +203,21 @@ class Plan:
     """What an approval allows: targets, frozen ids, most cost per hour in cents, quotes; hashed with the nodes."""
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def digest(self) -> str:
+        """Of everything that is approved: the nodes and the envelope."""
+        nodes: list[JsonObject] = [
+            {
+                "id": node.id,
+                "operation": node.operation,
+                "params": node.params,
+                "choices": node.choices,
+                "depends_on": node.depends_on,
+            }
+            for node in self.nodes
+        ]
+        return digest({"nodes": nodes, "envelope": self.envelope})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

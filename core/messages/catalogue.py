@@ -11,11 +11,15 @@ from collections.abc import Mapping
 from core.messages.en import agent as en_agent
 from core.messages.en import cli as en_cli
 from core.messages.en import general as en_general
+from core.messages.en import questions as en_questions
+from core.messages.en import runs as en_runs
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
 from core.messages.zh import agent as zh_agent
 from core.messages.zh import cli as zh_cli
 from core.messages.zh import general as zh_general
+from core.messages.zh import questions as zh_questions
+from core.messages.zh import runs as zh_runs
 from core.messages.zh import state as zh_state
 from core.messages.zh import tools as zh_tools
 
@@ -24,6 +28,8 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_agent.TEXTS,
         en_cli.TEXTS,
         en_general.TEXTS,
+        en_questions.TEXTS,
+        en_runs.TEXTS,
         en_state.TEXTS,
         en_tools.TEXTS,
     ),
@@ -31,6 +37,8 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_agent.TEXTS,
         zh_cli.TEXTS,
         zh_general.TEXTS,
+        zh_questions.TEXTS,
+        zh_runs.TEXTS,
         zh_state.TEXTS,
         zh_tools.TEXTS,
     ),

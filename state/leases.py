@@ -1,0 +1,196 @@
+"""Leases: which worker holds which run, and until when.
+
+A claim raises the run's fence; every later write of the worker carries that fence and is refused once another
+has claimed the run. A run can be claimed when it is queued or its time has come, when all it depends on is
+done, and when nothing that conflicts with it works on the same cluster. Conflicting runs go in the order in
+which they were created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from core.governance.principals import SYSTEM
+from core.ids import RunId, WorkerId
+from core.messages.message import Message, message
+from state.audit import record_event
+from state.database import Session
+from state.records import Run, RunStatus
+from state.rows import Cell, Row, time_text
+from state.runs import dependencies_of, load_run, run_from_row, set_reason, switch_run_status
+from state.steps import held_run
+from state.store import Store
+
+_DUE = """(
+    (candidate.status = 'queued' AND (candidate.wake_at IS NULL OR candidate.wake_at <= :now))
+    OR (candidate.status = 'waiting' AND candidate.wake_at <= :now)
+    OR (candidate.status = 'running' AND candidate.lease_expires_at <= :now)
+)"""
+
+_UNMET = """
+    SELECT 1 FROM run_dependencies JOIN runs AS needed ON needed.id = run_dependencies.depends_on
+    WHERE run_dependencies.run_id = {run}.id AND needed.status <> 'done'
+"""
+
+_IN_THE_WAY = f"""
+    other.cluster = candidate.cluster AND other.id <> candidate.id
+    AND NOT ({{both_share}})
+    AND (
+        (other.fence > 0 AND other.status IN ('running', 'waiting', 'paused'))
+        OR (other.status = 'queued' AND other.ordinal < candidate.ordinal AND NOT EXISTS ({_UNMET.format(run="other")}))
+    )
+"""
+
+
+class Leases(Store):
+    def claim_run(
+        self, *, worker: WorkerId, lease_until: datetime, sharing: Collection[str] = (), only: RunId | None = None
+    ) -> Run | None:
+        """The next run that may go on, now running under this worker; `None` when there is none.
+
+        `sharing` names the workflows whose runs may work on one cluster beside each other. `only` claims that
+        run or none. Looking costs no write, so it may be done often.
+        """
+        with self._database.reading() as session:
+            if _next_candidate(session, self._now(), sharing, only) is None:
+                return None
+        with self._database.writing() as session:
+            now = self._now()
+            candidate = _next_candidate(session, now, sharing, only)
+            return None if candidate is None else _claim(session, candidate, worker, lease_until, now)
+
+    def renew_lease(self, run: Run, *, until: datetime) -> None:
+        """Raises `LeaseLost` once another worker has claimed the run, or it has ended."""
+        with self._database.writing() as session:
+            held_run(session, run.id, run.fence)
+            session.execute(
+                "UPDATE runs SET lease_expires_at = :until WHERE id = :id", {"id": run.id, "until": time_text(until)}
+            )
+
+    def release_run(self, run: Run, *, reason: Message | None = None) -> None:
+        """Gives a run back between two steps: it goes on at once with whoever claims it. Raises `LeaseLost`."""
+        with self._database.writing() as session:
+            held, now = held_run(session, run.id, run.fence), self._now()
+            why = reason or message("runs.worker_stopped")
+            switch_run_status(session, held, RunStatus.WAITING, actor=SYSTEM, reason=why, at=now, wake_at=now)
+
+    def list_held_runs(self) -> list[Run]:
+        """Every run that a worker holds, or held when it died."""
+        sql = "SELECT * FROM runs WHERE status = 'running' ORDER BY ordinal"
+        with self._database.reading() as session:
+            return [run_from_row(row, dependencies_of(session, row.text("id"))) for row in session.rows(sql)]
+
+    def end_lease(self, run: Run) -> None:
+        """For the lease of a worker that is known to be dead: the run can be claimed at once.
+
+        Raises `LeaseLost` when the run has moved on since it was read.
+        """
+        with self._database.writing() as session:
+            held_run(session, run.id, run.fence)
+            session.execute(
+                "UPDATE runs SET lease_expires_at = :now WHERE id = :id",
+                {"id": run.id, "now": time_text(self._now())},
+            )
+
+    def next_wake_at(self) -> datetime | None:
+        """When the next waiting run or expired lease is due, as known now; `None` when nothing has a time."""
+        sql = """
+            SELECT MIN(at) AS soonest FROM (
+                SELECT MIN(wake_at) AS at FROM runs WHERE status = 'waiting'
+                UNION ALL SELECT MIN(lease_expires_at) FROM runs WHERE status = 'running'
+                UNION ALL SELECT MIN(expires_at) FROM questions WHERE status = 'open'
+            ) AS times
+            """
+        with self._database.reading() as session:
+            row = session.row(sql)
+            return None if row is None else row.time_or_none("soonest")
+
+    def explain_queue(self, *, sharing: Collection[str] = ()) -> None:
+        """Writes down why each queued run that has no reason yet cannot begin."""
+        with self._database.reading() as session:
+            if not _unexplained(session, self._now(), sharing):
+                return
+        with self._database.writing() as session:
+            now = self._now()
+            for run_id, reason in _unexplained(session, now, sharing):
+                set_reason(session, run_id, reason, now)
+
+
+def _next_candidate(session: Session, now: datetime, sharing: Collection[str], only: RunId | None) -> Run | None:
+    in_the_way, params = _conflict(sharing)
+    params["now"] = time_text(now)
+    narrowed = ""
+    if only is not None:
+        narrowed, params["only"] = "AND candidate.id = :only", only
+    sql = f"""
+        SELECT candidate.* FROM runs AS candidate
+        WHERE {_DUE} {narrowed}
+            AND NOT EXISTS ({_UNMET.format(run="candidate")})
+            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE {in_the_way})
+        ORDER BY candidate.ordinal LIMIT 1
+        """
+    row = session.row(sql + session.for_update, params)
+    return None if row is None else run_from_row(row, dependencies_of(session, row.text("id")))
+
+
+def _claim(session: Session, run: Run, worker: WorkerId, lease_until: datetime, now: datetime) -> Run:
+    if run.status is RunStatus.RUNNING:
+        record_event(
+            session,
+            subject=run.id,
+            what="run.taken_over",
+            before=run.lease_owner,
+            after=worker,
+            actor=SYSTEM,
+            reason=message("runs.worker_lost"),
+            at=now,
+        )
+    else:
+        switch_run_status(session, run, RunStatus.RUNNING, actor=SYSTEM, reason=run.reason, at=now)
+    session.execute(
+        """
+        UPDATE runs SET fence = fence + 1, attempt = attempt + 1, lease_owner = :owner, lease_expires_at = :until,
+            updated_at = :now
+        WHERE id = :id
+        """,
+        {"id": run.id, "owner": worker, "until": time_text(lease_until), "now": time_text(now)},
+    )
+    session.execute(
+        "UPDATE steps SET status = 'started', attempts = attempts + 1 WHERE run_id = :id AND name = :step",
+        {"id": run.id, "step": run.step},
+    )
+    return load_run(session, run.id)
+
+
+def _conflict(sharing: Collection[str]) -> tuple[str, dict[str, Cell]]:
+    """The condition under which `other` keeps `candidate` from its cluster."""
+    if not sharing:
+        return _IN_THE_WAY.format(both_share="1 = 0"), {}
+    params: dict[str, Cell] = {f"sharing_{number}": name for number, name in enumerate(sorted(sharing))}
+    names = ", ".join(f":{param}" for param in params)
+    return _IN_THE_WAY.format(both_share=f"other.workflow IN ({names}) AND candidate.workflow IN ({names})"), params
+
+
+def _unexplained(session: Session, now: datetime, sharing: Collection[str]) -> Sequence[tuple[RunId, Message]]:
+    in_the_way, params = _conflict(sharing)
+    by_dependency = """
+        SELECT candidate.id AS id, needed.workflow AS workflow, needed.id AS run FROM runs AS candidate
+        JOIN run_dependencies ON run_dependencies.run_id = candidate.id
+        JOIN runs AS needed ON needed.id = run_dependencies.depends_on
+        WHERE candidate.status = 'queued' AND candidate.reason IS NULL AND needed.status <> 'done'
+        ORDER BY candidate.ordinal, needed.ordinal DESC
+        """
+    by_cluster = f"""
+        SELECT candidate.id AS id, other.workflow AS workflow, other.id AS run FROM runs AS candidate
+        JOIN runs AS other ON {in_the_way}
+        WHERE candidate.status = 'queued' AND candidate.reason IS NULL
+        ORDER BY candidate.ordinal, other.ordinal DESC
+        """
+    found = {RunId(row.text("id")): _waits("runs.waits_for_run", row) for row in session.rows(by_cluster, params)}
+    found |= {RunId(row.text("id")): _waits("runs.waits_for_dependency", row) for row in session.rows(by_dependency)}
+    return list(found.items())
+
+
+def _waits(key: str, row: Row) -> Message:
+    return message(key, workflow=row.text("workflow"), run=row.text("run"))
