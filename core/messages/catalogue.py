@@ -13,6 +13,7 @@ from core.messages.en import cli as en_cli
 from core.messages.en import general as en_general
 from core.messages.en import questions as en_questions
 from core.messages.en import runs as en_runs
+from core.messages.en import scheduling as en_scheduling
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
 from core.messages.zh import agent as zh_agent
@@ -20,6 +21,7 @@ from core.messages.zh import cli as zh_cli
 from core.messages.zh import general as zh_general
 from core.messages.zh import questions as zh_questions
 from core.messages.zh import runs as zh_runs
+from core.messages.zh import scheduling as zh_scheduling
 from core.messages.zh import state as zh_state
 from core.messages.zh import tools as zh_tools
 
@@ -30,6 +32,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_general.TEXTS,
         en_questions.TEXTS,
         en_runs.TEXTS,
+        en_scheduling.TEXTS,
         en_state.TEXTS,
         en_tools.TEXTS,
     ),
@@ -39,6 +42,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_general.TEXTS,
         zh_questions.TEXTS,
         zh_runs.TEXTS,
+        zh_scheduling.TEXTS,
         zh_state.TEXTS,
         zh_tools.TEXTS,
     ),
