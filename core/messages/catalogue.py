@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.messages.en import agent as en_agent
+from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
 from core.messages.en import general as en_general
 from core.messages.en import questions as en_questions
@@ -17,6 +18,7 @@ from core.messages.en import scheduling as en_scheduling
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
 from core.messages.zh import agent as zh_agent
+from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
 from core.messages.zh import general as zh_general
 from core.messages.zh import questions as zh_questions
@@ -28,6 +30,7 @@ from core.messages.zh import tools as zh_tools
 _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "en": (
         en_agent.TEXTS,
+        en_chat.TEXTS,
         en_cli.TEXTS,
         en_general.TEXTS,
         en_questions.TEXTS,
@@ -38,6 +41,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     ),
     "zh": (
         zh_agent.TEXTS,
+        zh_chat.TEXTS,
         zh_cli.TEXTS,
         zh_general.TEXTS,
         zh_questions.TEXTS,
