@@ -12,19 +12,16 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from random import SystemRandom
 
-from core.clock import SystemClock
-from core.ids import RandomIds
 from core.json_value import JsonObject
 from core.reasons import OpsError
 from interfaces.bootstrap.children import Child, Recipe
 from interfaces.bootstrap.environment import bare_environment, twin_environment
 from interfaces.bootstrap.home import Home, locked_if_free, write_json
+from interfaces.bootstrap.rows import open_rows
 from interfaces.bootstrap.servers import ServerRecord, read_server_record
 from interfaces.settings import Settings, host_name, read_settings
 from state.records import RunStatus
-from state.repository import open_repository
 
 _LOOK_EVERY_SECONDS = 0.1
 _LINGER_SECONDS = 5.0
@@ -42,22 +39,22 @@ def main() -> None:
     with locked_if_free(home.supervisor_lock) as is_ours:
         if not is_ours:
             return  # another one was faster, and serves this home
-        Supervisor(home, settings).run_until(stop)
+        Supervisor(settings).run_until(stop)
 
 
 class Supervisor:
     """Holds the three children and the status file that tells others about them."""
 
-    def __init__(self, home: Home, settings: Settings) -> None:
-        self._home = home
-        self._twin = Child(recipe=_twin(home, settings))
-        self._planner = Child(recipe=_planner(home, settings))
-        self._worker = Child(recipe=_worker(home, settings, self._twin_server))
+    def __init__(self, settings: Settings) -> None:
+        self._home, self._settings = Home(settings.home), settings
+        self._twin = Child(recipe=_twin(settings))
+        self._planner = Child(recipe=_planner(settings))
+        self._worker = Child(recipe=_worker(settings, self._twin_server))
         self._worker_endpoint = ""
         self._published: JsonObject | None = None
 
     def run_until(self, stop: threading.Event) -> None:
-        idleness = _Idleness(self._home)
+        idleness = _Idleness(self._settings)
         try:
             while not stop.wait(_LOOK_EVERY_SECONDS):
                 self.look_after()
@@ -113,14 +110,14 @@ class Supervisor:
 class _Idleness:
     """Tells when nobody has needed the processes for a while."""
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._alone_since: float | None = None
         self._check_runs_at = 0.0
 
     def is_over(self) -> bool:
         now = time.monotonic()
-        with locked_if_free(self._home.users_lock) as is_alone:
+        with locked_if_free(Home(self._settings.home).users_lock) as is_alone:
             pass
         if not is_alone:
             self._alone_since = None
@@ -130,23 +127,26 @@ class _Idleness:
         if now - self._alone_since < _LINGER_SECONDS or now < self._check_runs_at:
             return False
         self._check_runs_at = now + _CHECK_RUNS_EVERY_SECONDS
-        return not has_unfinished_runs(self._home)
+        return not has_unfinished_runs(self._settings)
 
 
-def has_unfinished_runs(home: Home) -> bool:
+def has_unfinished_runs(settings: Settings) -> bool:
     """True while a worker has something to do; a run that waits for a person needs nobody until they answer."""
-    if not home.database.exists():
+    if not Home(settings.home).database.exists():
         return False
     try:
-        repository = open_repository(home.database, clock=SystemClock(), ids=RandomIds(SystemRandom()))
+        rows = open_rows(settings)
     except OpsError:
         return False  # an unusable database: no worker can do anything about it either
-    active = [RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING]
-    runs = [run for status in active for run in repository.list_runs(status=status, limit=50)]
-    return any(run.waiting_for is None for run in runs)
+    try:
+        active = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
+        return any(run.waiting_for is None for status in active for run in rows.list_runs(status=status))
+    finally:
+        rows.close()
 
 
-def _twin(home: Home, settings: Settings) -> Recipe:
+def _twin(settings: Settings) -> Recipe:
+    home = Home(settings.home)
     return Recipe(
         name="twin",
         module="interfaces.bootstrap.twin",
@@ -156,7 +156,8 @@ def _twin(home: Home, settings: Settings) -> Recipe:
     )
 
 
-def _planner(home: Home, settings: Settings) -> Recipe:
+def _planner(settings: Settings) -> Recipe:
+    home = Home(settings.home)
     return Recipe(
         name="planner",
         module="interfaces.bootstrap.planner",
@@ -166,13 +167,13 @@ def _planner(home: Home, settings: Settings) -> Recipe:
     )
 
 
-def _worker(home: Home, settings: Settings, twin: Callable[[], ServerRecord]) -> Recipe:
+def _worker(settings: Settings, twin: Callable[[], ServerRecord]) -> Recipe:
     return Recipe(
         name="worker",
         module="interfaces.bootstrap.worker",
         arguments=["--worker-id", f"{host_name()}-embedded"],
         environment=lambda: twin_environment(settings, twin()),
-        log=home.logs / "worker.log",
+        log=Home(settings.home).logs / "worker.log",
     )
 
 

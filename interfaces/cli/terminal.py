@@ -1,14 +1,12 @@
-"""What a command starts from: the settings, the rows, and, where it asks for it, the world."""
+"""What every command starts from: the settings, the rows, and who sits here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from core.governance.principals import Principal
 from core.messages.message import Language
-from interfaces.bootstrap.wiring import World, open_rows, open_world
+from interfaces.bootstrap.rows import open_rows
 from interfaces.settings import Settings, read_settings
 from state.repository import Repository
 
@@ -25,12 +23,6 @@ class Terminal:
     @property
     def principal(self) -> Principal:
         return self.settings.principal
-
-    @contextmanager
-    def world(self) -> Iterator[World]:
-        """AWS and Kubernetes, for looking. Embedded, this starts the twin when it is not running."""
-        with open_world(self.settings) as world:
-            yield world
 
 
 def open_terminal(*, language: str | None = None) -> Terminal:

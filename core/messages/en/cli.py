@@ -130,6 +130,8 @@ TEXTS: dict[str, str] = {
     "cli.no_jobs": "No jobs.",
     "cli.run_now": "The run {run} is {status}.",
     "cli.run_will_stop": "The run {run} becomes {status} after its present step.",
+    "cli.audit_fault": "{subject}, event {sequence}: {why}",
+    "cli.audit_verified": "audit: {subjects} chains, {faults} faults",
     "cli.answered": "Answered: {question}.",
     "cli.goes_on_in_chat": "The conversation goes on with: muster chat --conversation {conversation}",
     "cli.not_an_option": "{answer!r} is none of the {count} options of {question}; nothing was answered. Give a number, value or words of the list.",

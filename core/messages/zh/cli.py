@@ -130,6 +130,8 @@ TEXTS: dict[str, str] = {
     "cli.no_jobs": "没有作业。",
     "cli.run_now": "运行 {run} 现在的状态是 {status}。",
     "cli.run_will_stop": "运行 {run} 将在当前步骤之后变为 {status}。",
+    "cli.audit_fault": "{subject}，第 {sequence} 个事件：{why}",
+    "cli.audit_verified": "审计：{subjects} 条链，{faults} 处问题",
     "cli.answered": "已回答：{question}。",
     "cli.goes_on_in_chat": "对话可这样继续：muster chat --conversation {conversation}",
     "cli.not_an_option": "{answer!r} 不是 {question} 的 {count} 个选项之一；没有记录任何回答。请给出列表中的编号、取值或文字。",
