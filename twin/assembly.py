@@ -1,26 +1,23 @@
-"""One twin, wired: clock, log, world, account, both halves and the gateway in front of them."""
+"""One twin, wired: clock, log, world, account and both halves."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
 
 from twin import snapshot
+from twin.auth import access_key_behind
 from twin.aws import eks
 from twin.aws.api import AwsApi
 from twin.aws.building import build_world, populate_account, populate_clusters
 from twin.aws.context import Context
 from twin.aws.moto_host import MotoHost
 from twin.clock import TwinClock
-from twin.gateway import Gateway
-from twin.kubernetes_half import KubernetesHalf, Record
+from twin.kubernetes_half import KubernetesSite, MakeKubernetes
 from twin.request_log import RequestLog
 from twin.world.provisioning import Provisioning
 from twin.world.simulation import Simulation
@@ -33,25 +30,8 @@ IDLE_SECONDS = 0.2
 SHORTEST_SLEEP_SECONDS = 0.01
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KubernetesSite:
-    """What a Kubernetes half is made from."""
-
-    folder: Path
-    clock: TwinClock
-    seed: int
-    user_of: Callable[[str], str | None]
-    """Bearer token -> user, `None` for a stranger."""
-    record: Record
-    label_changed: Callable[[str, str, str, str | None], None]
-    """`NodeAgent.label_changed`: returns at once, from any thread."""
-
-
-MakeKubernetes: TypeAlias = Callable[[KubernetesSite], KubernetesHalf]
-
-
 class Twin:
-    """`gateway` is the ASGI application; `close()` ends the ticker and the Kubernetes half."""
+    """What stands behind the gateway; `close()` ends the ticker and the Kubernetes half."""
 
     def __init__(
         self,
@@ -74,19 +54,17 @@ class Twin:
         self.clock = TwinClock(saved.time if saved is not None else start, time_factor)
         self.log = RequestLog(folder / "requests.jsonl", self.clock)
         self._account = MotoHost(folder / "account.jsonl")
-        aws = AwsApi(self._context, self._lock, self.log, self._save, token)
-        self.gateway = Gateway(aws=aws, log=self.log, token=token, new_id=self._new_id)
-        self._kubernetes = make_kubernetes(
-            KubernetesSite(
-                folder=folder / "kubernetes",
-                clock=self.clock,
-                seed=seed,
-                user_of=self.gateway.user_of,
-                record=self.gateway.record_kubernetes,
-                label_changed=lambda *change: self._labels.append(change),
-            )
+        self._token = token
+        self.aws = AwsApi(self._context, self._lock, self.log, self._save, token)
+        site = KubernetesSite(
+            folder=folder / "kubernetes",
+            clock=self.clock,
+            seed=seed,
+            user_of=self._user_of,
+            log=self.log,
+            agent=self,
         )
-        self.gateway.kubernetes = self._kubernetes.app
+        self.kubernetes = make_kubernetes(site)
         if saved is None:
             self._begin(specification, seed, 0, None)
         else:
@@ -105,17 +83,20 @@ class Twin:
     def reset(self, specification: WorldSpec | None, seed: int | None) -> None:
         """A new world (the same as before without a `specification`); nothing of the old one stays."""
         with self._lock:
-            for name in list(self.sim.world.eks):
-                self.sim.orchestration.delete_control_plane(name)
+            self.kubernetes.reset()
             self.log.reset()
             self._account.forget()
             self._labels.clear()
             self._begin(specification or self._spec, self._seed if seed is None else seed, 0, None)
 
+    def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
+        """`NodeAgent`: only noted here, as the caller may hold locks of its own; the ticker acts on it."""
+        self._labels.append((eks_name, node_name, label, value))
+
     def close(self) -> None:
         self._closing.set()
         self._ticker.join()
-        self._kubernetes.close()
+        self.kubernetes.close()
         with self._lock:
             self._save()
         self.log.close()
@@ -128,7 +109,7 @@ class Twin:
             world or build_world(spec, self.clock.now()),
             self.clock,
             Random(f"{seed}:{restarts}"),
-            self._kubernetes.orchestration,
+            self.kubernetes.orchestration,
             actions,
         )
         zones = self.sim.world.zones.values()
@@ -146,9 +127,9 @@ class Twin:
             seen=self.sim.world,
         )
 
-    def _new_id(self) -> str:
-        with self._lock:
-            return self.sim.uuid()
+    def _user_of(self, token: str) -> str | None:
+        key = access_key_behind(token)
+        return "twin-admin" if key == self._token or key in self.sim.world.issued_keys else None
 
     def _save(self) -> None:
         snapshot.save(

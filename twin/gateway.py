@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from twin.auth import access_key_behind, bearer
+from twin.auth import bearer
 from twin.aws.api import AwsApi
 from twin.aws.wire import Request, Response
-from twin.kubernetes_half import AsgiApp, Message, Receive, Scope, Send, refuse
-from twin.request_log import RequestLog
+from twin.kubernetes_half import AsgiApp, Receive, Scope, Send
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
-_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Control(Protocol):
@@ -27,30 +24,14 @@ class Control(Protocol):
         """Status and JSON answer of a control request."""
 
 
-def refuse_control(method: str, path: str, query: str, body: bytes) -> tuple[int, object]:
-    """Until a control endpoint is set."""
-    del method, query, body
-    return 404, {"error": f"nothing at {path}"}
-
-
-@dataclass(slots=True)
-class Exchange:
-    """One Kubernetes request under way."""
-
-    caller: str
-    is_lost: bool = False
-
-
 @dataclass(slots=True)
 class Gateway:
     """An ASGI application. AWS and control requests run in threads, one at a time under the world's lock."""
 
     aws: AwsApi
-    log: RequestLog
+    kubernetes: AsgiApp
+    control: Control
     token: str
-    new_id: Callable[[], str]
-    kubernetes: AsgiApp = refuse
-    control: Control = refuse_control
     connections: dict[tuple[str, int], asyncio.Transport] = field(default_factory=dict)
     """By the client's address: the only way to break a connection instead of answering."""
 
@@ -61,24 +42,11 @@ class Gateway:
         if scope["client"] is None or scope["client"][0] not in LOOPBACK:
             await _reply(send, _plain(403, "The twin answers on loopback only."))
         elif scope["path"].startswith("/k8s/"):
-            await self._kubernetes(scope, receive, send, headers)
+            await self.kubernetes(scope, receive, send)
         elif scope["path"].startswith("/_twin"):
             await self._control(scope, receive, send, headers)
         else:
             await self._aws(scope, receive, send, headers)
-
-    def record_kubernetes(self, call: str, took_effect: bool, status: int) -> None:
-        """Given to the Kubernetes half, which calls it while one of its requests is under way."""
-        exchange = _EXCHANGE.get()
-        outcome = "ok" if status < 400 else str(status)
-        lost = self.log.record(
-            call=call, caller=exchange.caller, outcome=outcome, took_effect=took_effect, request_id=self.new_id()
-        )
-        exchange.is_lost = exchange.is_lost or lost
-
-    def user_of(self, token: str) -> str | None:
-        """Who a Kubernetes bearer token stands for."""
-        return "twin-admin" if access_key_behind(token) == self.token else None
 
     async def _aws(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         body = await _body(receive)
@@ -108,20 +76,6 @@ class Gateway:
         answer = Response(status=status, body=json.dumps(result).encode(), headers={"content-type": "application/json"})
         await _reply(send, answer)
 
-    async def _kubernetes(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
-        exchange = Exchange(headers.get("user-agent", ""))
-        _EXCHANGE.set(exchange)
-        if scope["method"] in _WRITES and self.user_of(bearer(headers)) is not None:
-            self.log.mutation_arrived(f"k8s:{scope['method'].lower()}:{scope['path']}")
-
-        async def send_unless_lost(message: Message) -> None:
-            if not exchange.is_lost:
-                await send(message)
-            elif message["type"] == "http.response.start":
-                self._break(scope)
-
-        await self.kubernetes(scope, receive, send_unless_lost)
-
     def _break(self, scope: Scope) -> None:
         transport = self.connections.get(tuple(scope["client"]))
         if transport is not None:
@@ -141,9 +95,6 @@ def breakable_protocol(connections: dict[tuple[str, int], asyncio.Transport]) ->
             super().connection_lost(exc)
 
     return BreakableProtocol
-
-
-_EXCHANGE: ContextVar[Exchange] = ContextVar("exchange")
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -1,12 +1,18 @@
-"""How the gateway reaches the Kubernetes half, and what stands there while there is none."""
+"""How the two halves are joined: the Kubernetes API and its planes behind the twin's one port."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
+from pathlib import Path
+from random import Random
 from typing import Any, Protocol, TypeAlias
 
-from twin.ports import JoiningNode, Orchestration
+from twin.clock import TwinClock
+from twin.kube.app import Authorise, make_app
+from twin.kube.planes import ControlPlanes, KubeConfig
+from twin.ports import NodeAgent, Orchestration
+from twin.request_log import RequestLog
 
 # ASGI's own types: what a scope and a message hold is open by design.
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -16,47 +22,49 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-class Record(Protocol):
-    def __call__(self, call: str, took_effect: bool, status: int) -> None:
-        """One mutating Kubernetes call into the request log."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesSite:
+    """What a Kubernetes half is made from."""
+
+    folder: Path
+    clock: TwinClock
+    seed: int
+    user_of: Authorise
+    """Bearer token -> user, `None` for a stranger."""
+    log: RequestLog
+    agent: NodeAgent
 
 
-@dataclass(frozen=True, slots=True)
-class KubernetesHalf:
-    app: AsgiApp
-    """Serves `/k8s/<EKS cluster>/...`, paths unchanged."""
-    orchestration: Orchestration
-    close: Callable[[], None] = lambda: None
+class KubernetesHalf(Protocol):
+    @property
+    def app(self) -> AsgiApp:
+        """Serves `/k8s/<EKS cluster>/...`, paths unchanged."""
+
+    @property
+    def orchestration(self) -> Orchestration: ...
+
+    def reset(self) -> None:
+        """As if the twin had just been made."""
+
+    def close(self) -> None: ...
 
 
-class NoKubernetes:
-    """Control planes that nobody can talk to: the AWS half alone."""
-
-    def create_control_plane(self, eks_name: str) -> None:
-        del eks_name
-
-    def delete_control_plane(self, eks_name: str) -> None:
-        del eks_name
-
-    def node_joined(self, eks_name: str, node: JoiningNode) -> None:
-        del eks_name, node
-
-    def set_node_ready(self, eks_name: str, node_name: str, ready: bool, reason: str) -> None:
-        del eks_name, node_name, ready, reason
-
-    def set_node_label(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
-        del eks_name, node_name, label, value
-
-    def node_left(self, eks_name: str, node_name: str) -> None:
-        del eks_name, node_name
+MakeKubernetes: TypeAlias = Callable[[KubernetesSite], KubernetesHalf]
 
 
-async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """Nobody is there."""
-    del scope, receive
-    await send({"type": "http.response.start", "status": 503, "headers": []})
-    await send({"type": "http.response.body", "body": b"This twin was started without its Kubernetes half."})
+class ServedKubernetes:
+    """The real one."""
 
+    def __init__(self, site: KubernetesSite) -> None:
+        self._planes = ControlPlanes(KubeConfig(folder=site.folder), site.clock, Random(site.seed), site.agent)
+        self.app: AsgiApp = make_app(self._planes, site.user_of, site.log)
 
-def without_kubernetes() -> KubernetesHalf:
-    return KubernetesHalf(app=refuse, orchestration=NoKubernetes())
+    @property
+    def orchestration(self) -> Orchestration:
+        return self._planes
+
+    def reset(self) -> None:
+        self._planes.reset()
+
+    def close(self) -> None:
+        self._planes.close()

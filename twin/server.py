@@ -13,10 +13,10 @@ from pathlib import Path
 import uvicorn
 
 from core.clock import Clock
-from twin.assembly import MakeKubernetes, Twin
+from twin.assembly import Twin
 from twin.control import Control
-from twin.gateway import breakable_protocol
-from twin.kubernetes_half import without_kubernetes
+from twin.gateway import Gateway, breakable_protocol
+from twin.kubernetes_half import MakeKubernetes, ServedKubernetes
 from twin.world.specification import WorldSpec, default_world
 
 HOST = "127.0.0.1"
@@ -54,7 +54,7 @@ def serve(
     *,
     clock: Clock,
     on_ready: Callable[[RunningTwin], None],
-    make_kubernetes: MakeKubernetes = lambda site: without_kubernetes(),
+    make_kubernetes: MakeKubernetes = ServedKubernetes,
 ) -> None:
     """Run until stopped. `on_ready` is called once requests will be answered; `twin.json` stands in the folder then."""
     with socket.socket() as listener:
@@ -72,8 +72,8 @@ def serve(
             specification=config.world or default_world(config.region),
             make_kubernetes=make_kubernetes,
         )
-        twin.gateway.control = Control(twin)
-        server = uvicorn.Server(_uvicorn_config(twin))
+        gateway = Gateway(aws=twin.aws, kubernetes=twin.kubernetes.app, control=Control(twin), token=config.token)
+        server = uvicorn.Server(_uvicorn_config(gateway))
         address = config.folder / ADDRESS_FILE
         try:
             write_private(address, json.dumps({"endpoint": endpoint, "token": config.token, "pid": os.getpid()}))
@@ -94,10 +94,10 @@ def write_private(path: Path, text: str) -> None:
     scratch.replace(path)
 
 
-def _uvicorn_config(twin: Twin) -> uvicorn.Config:
+def _uvicorn_config(gateway: Gateway) -> uvicorn.Config:
     return uvicorn.Config(
-        twin.gateway,
-        http=breakable_protocol(twin.gateway.connections),
+        gateway,
+        http=breakable_protocol(gateway.connections),
         ws="none",
         lifespan="off",
         log_level="warning",

@@ -14,6 +14,7 @@ import pytest
 from botocore.config import Config
 
 from core.clock import SystemClock
+from tests.fakes.orchestration import FakeKubernetes
 from twin.server import RunningTwin, TwinConfig, serve
 from twin.world.specification import WorldSpec
 
@@ -90,7 +91,9 @@ def twin_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwinUnder
         found.append(running)
         ready.set()
 
-    thread = threading.Thread(target=lambda: serve(config, clock=SystemClock(), on_ready=announce))
+    thread = threading.Thread(
+        target=lambda: serve(config, clock=SystemClock(), on_ready=announce, make_kubernetes=FakeKubernetes)
+    )
     thread.start()
     assert ready.wait(20)
     try:
