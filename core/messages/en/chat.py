@@ -8,5 +8,8 @@ TEXTS: dict[str, str] = {
     "chat.too_long": "That message has {size} bytes; at most {most} are taken. Nothing was sent. Please say the wish itself and leave the material out.",
     "chat.work_goes_on": "{count} run(s) go on in the background. Look at them with: muster runs show {run}",
     "chat.come_back": "Come back with: muster chat --conversation {conversation}",
+    "chat.text_void": "(that answer broke off; it begins anew)",
+    "chat.looked": "looking: {tool}",
+    "chat.runs_created": "Started: {runs}",
     "chat.answered_elsewhere": "{who} has answered.",
 }

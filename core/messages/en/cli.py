@@ -117,6 +117,7 @@ TEXTS: dict[str, str] = {
     "cli.column_health": "HEALTH",
     "cli.column_pods": "PODS",
     "cli.column_node": "NODE",
+    "cli.column_namespace": "NAMESPACE",
     "cli.column_part": "PART",
     "cli.column_finding": "FINDING",
     "cli.no_runs": "No runs.",

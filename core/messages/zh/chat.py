@@ -8,5 +8,8 @@ TEXTS: dict[str, str] = {
     "chat.too_long": "这条消息有 {size} 字节，最多接受 {most} 字节。没有发送任何内容。请只写需要本身，不要附上材料。",
     "chat.work_goes_on": "{count} 个运行在后台继续。查看：muster runs show {run}",
     "chat.come_back": "回到本对话：muster chat --conversation {conversation}",
+    "chat.text_void": "（刚才的回答中断了，重新开始）",
+    "chat.looked": "正在查看：{tool}",
+    "chat.runs_created": "已开始：{runs}",
     "chat.answered_elsewhere": "{who} 已经回答。",
 }

@@ -117,6 +117,7 @@ TEXTS: dict[str, str] = {
     "cli.column_health": "健康",
     "cli.column_pods": "Pod",
     "cli.column_node": "节点",
+    "cli.column_namespace": "命名空间",
     "cli.column_part": "部分",
     "cli.column_finding": "结果",
     "cli.no_runs": "没有运行。",
