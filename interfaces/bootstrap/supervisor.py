@@ -19,7 +19,7 @@ from interfaces.bootstrap.children import Child, Recipe
 from interfaces.bootstrap.environment import bare_environment, twin_environment
 from interfaces.bootstrap.home import Home, locked_if_free, write_json
 from interfaces.bootstrap.rows import open_rows
-from interfaces.bootstrap.servers import ServerRecord, read_server_record
+from interfaces.bootstrap.servers import ServerRecord, read_server_record, stable_port
 from interfaces.settings import Settings, host_name, read_settings
 from state.records import RunStatus
 
@@ -150,7 +150,12 @@ def _twin(settings: Settings) -> Recipe:
     return Recipe(
         name="twin",
         module="interfaces.bootstrap.twin",
-        arguments=["--folder", str(home.twin), "--time-factor", str(settings.time_factor)],
+        arguments=[
+            *("--folder", str(home.twin)),
+            *("--port", str(stable_port(home.root / "twin.port"))),
+            *("--time-factor", str(settings.time_factor)),
+            *("--region", settings.region),
+        ],
         environment=lambda: bare_environment(settings),
         log=home.logs / "twin.log",
     )
@@ -161,7 +166,7 @@ def _planner(settings: Settings) -> Recipe:
     return Recipe(
         name="planner",
         module="interfaces.bootstrap.planner",
-        arguments=["--folder", str(home.planner)],
+        arguments=["--folder", str(home.planner), "--port", str(stable_port(home.root / "planner.port"))],
         environment=lambda: bare_environment(settings),
         log=home.logs / "planner.log",
     )
