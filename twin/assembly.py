@@ -17,6 +17,7 @@ from twin.aws.building import build_world, populate_account, populate_clusters
 from twin.aws.context import Context
 from twin.aws.moto_host import MotoHost
 from twin.clock import TwinClock
+from twin.holds import Holds
 from twin.kubernetes_half import KubernetesSite, MakeKubernetes
 from twin.request_log import RequestLog
 from twin.world.provisioning import Provisioning
@@ -55,6 +56,7 @@ class Twin:
         self.log = RequestLog(folder / "requests.jsonl", self.clock)
         self._account = MotoHost(folder / "account.jsonl")
         self._token = token
+        self.holds = Holds()
         self.aws = AwsApi(self._context, self._lock, self.log, self._save, token)
         site = KubernetesSite(
             folder=folder / "kubernetes",

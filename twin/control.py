@@ -5,6 +5,9 @@ GET  /_twin/requests   ?since=N: the request log
 GET  /_twin/effects    call -> how often it took effect
 GET  /_twin/clock      POST {factor?, advance_seconds?}
 POST /_twin/reset      {world?, seed?, time_factor?}
+GET  /_twin/holds      answers kept back: {armed, held}
+POST /_twin/holds      {call}: keep the next answer of that call back once it has taken effect
+POST /_twin/release    let all of them go
 """
 
 from __future__ import annotations
@@ -39,6 +42,11 @@ class Reset(_Body):
     time_factor: Annotated[float | None, Field(gt=0)] = None
 
 
+class Hold(_Body):
+    call: Annotated[str, Field(pattern=r"^[a-z0-9-]+:[A-Za-z0-9]+$")]
+    """`sagemaker:CreateCluster`: AWS calls only."""
+
+
 class Control:
     """Answers with a status and a JSON value; a bad body is 400 and changes nothing."""
 
@@ -51,6 +59,9 @@ class Control:
             ("GET", "/_twin/clock"): self._clock,
             ("POST", "/_twin/clock"): self._set_clock,
             ("POST", "/_twin/reset"): self._reset,
+            ("GET", "/_twin/holds"): lambda query, body: self._twin.holds.shown(),
+            ("POST", "/_twin/holds"): self._hold,
+            ("POST", "/_twin/release"): lambda query, body: {"released": self._twin.holds.release()},
         }
 
     def __call__(self, method: str, path: str, query: str, body: bytes) -> tuple[int, object]:
@@ -88,6 +99,11 @@ class Control:
             self._twin.clock.advance(change.advance_seconds)
             self._twin.sim.advance()
         return self._clock(query, b"")
+
+    def _hold(self, query: Mapping[str, str], body: bytes) -> object:
+        del query
+        self._twin.holds.arm(_parsed(Hold, body).call)
+        return self._twin.holds.shown()
 
     def _reset(self, query: Mapping[str, str], body: bytes) -> object:
         reset = _parsed(Reset, body)

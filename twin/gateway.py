@@ -13,6 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from twin.auth import bearer
 from twin.aws.api import AwsApi
 from twin.aws.wire import Request, Response
+from twin.holds import Holds
 from twin.kubernetes_half import AsgiApp, Receive, Scope, Send
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -32,6 +33,7 @@ class Gateway:
     kubernetes: AsgiApp
     control: Control
     token: str
+    holds: Holds
     connections: dict[tuple[str, int], asyncio.Transport] = field(default_factory=dict)
     """By the client's address: the only way to break a connection instead of answering."""
 
@@ -61,6 +63,8 @@ class Gateway:
             body=body,
         )
         answer = await asyncio.to_thread(self.aws.answer, request)
+        if answer.effect is not None:
+            await self.holds.pass_on(answer.effect)
         if answer.is_lost:
             self._break(scope)
         else:

@@ -72,7 +72,13 @@ def serve(
             specification=config.world or default_world(config.region),
             make_kubernetes=make_kubernetes,
         )
-        gateway = Gateway(aws=twin.aws, kubernetes=twin.kubernetes.app, control=Control(twin), token=config.token)
+        gateway = Gateway(
+            aws=twin.aws,
+            kubernetes=twin.kubernetes.app,
+            control=Control(twin),
+            token=config.token,
+            holds=twin.holds,
+        )
         server = uvicorn.Server(_uvicorn_config(gateway))
         address = config.folder / ADDRESS_FILE
         try:

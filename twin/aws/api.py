@@ -55,6 +55,8 @@ class Answer:
     response: Response
     is_lost: bool = False
     """The effect is done, and the caller must see its connection break."""
+    effect: str | None = None
+    """The call, as the log names it, when it took effect."""
 
 
 class AwsApi:
@@ -124,7 +126,7 @@ class AwsApi:
             took_effect=took_effect,
             request_id=request_id,
         )
-        return Answer(response, lost)
+        return Answer(response, lost, f"{request.service}:{operation}" if took_effect else None)
 
     def _respond(
         self, ctx: Context, service: Service, operation: str, request: Request, request_id: str, changes: bool
