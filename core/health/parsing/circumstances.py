@@ -12,6 +12,37 @@ _C = SignalFamily.CIRCUMSTANCE
 PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _C,
+        "hw_confirmed",
+        ("rma", "replac", "vendor", "bad ", "faulty", "defective", "broken", "swap"),
+        r"\bRMA(?:'?d|ed)\b|(?:gpu|board|card|dimm|nic|motherboard|node|riser)s? (?:was |were "
+        r"|has been |got )?(?:replaced|swapped).{0,60}(?:fix|gone|ok|solv|resolv|work)"
+        r"|(?:bad|faulty|defective|broken) (?:\w+ )?(?:gpu|card|node|dimm|motherboard|riser|machine|host)\b",
+    ),
+    pattern(
+        _C,
+        "survived_replacement",
+        ("swap", "replac", "new ", "other "),
+        r"(?:again|return\w*|came back|comes back|still|persist\w*|reappear\w*|same (?:error|nan"
+        r"|hang)).{0,60}"
+        r"(?:after|despite|even (?:on|with)).{0,40}(?:swap|replac|new (?:motherboard|gpu|node|machine))"
+        r"|(?:swap|replac)\w* .{0,120}(?:but|yet|then|however).{0,60}(?:again|return|came back|still"
+        r"|reappear|persist)",
+    ),
+    pattern(
+        _C,
+        "flaps",
+        ("again in", "again after", "down*", "up and down", "on and off"),
+        r"again (?:in|after) [\d-]+ ?(?:s|min|h)|down\*? again|up and down|on and off",
+    ),
+    pattern(
+        _C,
+        "conditions_reset",
+        ("condition", "all-clear", "all clear"),
+        r"conditions? .{0,40}(?:reset|set|flip\w*|went|back) (?:back )?to (?:False|Unknown)"
+        r"|false all[- ]clear",
+    ),
+    pattern(
+        _C,
         "many_nodes",
         ("nodes", "fleet", "machines", "cluster", "hosts", "instances"),
         r"(?:on|across|over|for|in) (?:~ ?)?(?:many|all|every|most|several|multiple|both|half|dozens"
@@ -108,6 +139,15 @@ PATTERNS: tuple[LinePattern, ...] = (
     ),
     pattern(
         _C,
+        "stale_forever",
+        ("never", "not clear", "n't clear", "does not", "not reset", "not removed", "permanent"),
+        r"(?:condition|taint|label|cordon\w*|drain\w*|reason|alert|annotation|status|unschedulable"
+        r"|event)\w*.{0,60}"
+        r"(?:(?:never|not|n't|no longer) (?:ever |be |get |gets )?(?:clear|reset|remov|lift|revert)\w*"
+        r"|permanent\w*)",
+    ),
+    pattern(
+        _C,
         "after_fix",
         ("after", "since", "although", "even though", "despite", "long after"),
         r"(?:after|although|even though|despite|once|since) .{0,60}(?:reboot\w*|recover\w*|replac\w*"
@@ -201,7 +241,8 @@ PATTERNS: tuple[LinePattern, ...] = (
             "tflops",
             "mfu",
         ),
-        r"slow(?:er|down|ly|s)?\b|(?:epoch|step|iteration) time|(?:throughput|tflops|mfu|samples/s"
+        r"(?<!hw )(?<!hw_)(?<!hardware )(?<!thermal )(?<!brake )slow(?:er|down|ly|s)?\b|(?:epoch|step"
+        r"|iteration) time|(?:throughput|tflops|mfu|samples/s"
         r"|tokens/s|it/s).{0,40}(?:drop|fell|fall|half|halv|decreas|lower|low|degrad|vs|only)"
         r"|batch(?:es)? per second|low gpu util\w*|takes (?:much )?longer",
     ),
@@ -253,10 +294,12 @@ PATTERNS: tuple[LinePattern, ...] = (
             "control flow",
             "skips",
             "early stop",
-            "rank 0 saves",
+            "rank 0",
+            "rank0",
         ),
         r"(?:uneven|unequal|different number of|fewer|more) .{0,20}(?:batch|input|sample|step|micro"
-        r"|data|length)\w*|(?:only )?rank ?0 (?:only |saves?|evaluates?|calls?|enters?)|control[- ]flow"
+        r"|data|length)\w*|(?:only )?rank ?0 (?:only |alone |saves?|evaluates?|calls?|enters?|writes?|is )"
+        r"|control[- ]flow"
         r"|one rank (?:skips|exits|raises|is still|indexing)|skips? the (?:all|collective|backward)",
     ),
     pattern(

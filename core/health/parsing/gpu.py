@@ -86,14 +86,14 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _G,
         "gpu_count_short",
-        ("expected", "of 8", "mismatch", "lower than configured", "missing"),
+        ("expected", "of 8", "mismatch", "lower than configured", "missing", "a gpu", "one gpu", "only 7"),
         r"(?:(?:found|detected|reports?|sees|only|has) (?P<found>[1-9]\d?) (?:of (?:8|4|16) )?(?:GPUs?"
         r"|devices?)"
         r".{0,60}(?:expect\w*|instead of|should be|missing)|expect\w* \d+ (?:GPUs?"
         r"|devices?).{0,40}(?:got|found|but|only|saw) (?P<got>[1-9]\d?)\b"
         r"|[1-7] (?:out )?of 8 GPUs.{0,40}(?:visible|detected|found|left)"
         r"|gres/gpu count reported lower than configured \((?P<low>[1-9]\d?) ?<|GPU count mismatch"
-        r"|(?:one|a|1) GPU (?:is )?missing)",
+        r"|(?:one|a|1) GPU (?:is )?(?:missing|less)|(?:lost|short) (?:a|one|1) GPU|only 7 GPUs)",
     ),
     pattern(
         _G, "gres_zero", "lower than configured", r"gres/gpu count reported lower than configured \(0 ?<"
@@ -164,7 +164,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _G,
         "nvlink_down",
         ("nvlink", "nvl link"),
-        r"nvlink.{0,60}(?:inactive|is down|\bdown\b|fatal error|crc error|replay error|training fail|flapp)|"
+        r"CUDA_ERROR_NVLINK_UNCORRECTABLE|uncorrectable nvlink|nvlink.{0,60}(?:inactive|is down"
+        r"|\bdown\b|fatal error|crc error|replay error|training fail|flapp)|"
         r"(?:inactive|down|broken|failed) nvlinks?",
     ),
     pattern(
@@ -195,8 +196,8 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _G,
         "gpu_bandwidth_low",
-        ("bandwidth", "busbw", "bw:", "faultyinstance"),
-        r"FaultyInstance|(?:bandwidth|busbw|output bw).{0,60}(?:below|less than|under|lower than|< ?\d"
+        ("bandwidth", "busbw", "bw:"),
+        r"(?:bandwidth|busbw|output bw).{0,60}(?:below|less than|under|lower than|< ?\d"
         r"|expected minimum)",
     ),
     pattern(
@@ -205,15 +206,6 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("dcgmi diag", "dcgm diag", "eud", "field diag", "fielddiag", "nvvs", "burn", "dcgm_fr_"),
         r"(?:dcgmi? diag\w*|EUD|field ?diag\w*|nvvs|gpu[-_ ]?burn).{0,80}(?:fail|fault|error)"
         r"|(?P<code>DCGM_FR_[A-Z0-9_]+)",
-    ),
-    pattern(
-        _G,
-        "hw_confirmed",
-        ("rma", "replaced", "vendor", "bad gpu", "faulty gpu", "bad node", "swapp", "motherboard", "riser"),
-        r"\bRMA(?:'?d|ed)\b|(?:gpu|board|card|dimm|nic|motherboard|node|riser)s? (?:was |were "
-        r"|has been |got )?(?:replaced|swapped).{0,60}"
-        r"(?:fix|gone|ok|solv|resolv|work)|(?:bad|faulty|defective|broken) (?:gpu|card|node|dimm"
-        r"|motherboard|riser)",
     ),
     pattern(
         _K,

@@ -120,7 +120,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _S,
         "s3_slow",
         ("slowdown", "503 slow", "s3", "requesttimeout"),
-        r"SlowDown|503 Slow ?Down|An error occurred \((?:RequestTimeout|InternalError|ServiceUnavailable)\)",
+        r"(?-i:\bSlowDown\b)|503 Slow ?Down|An error occurred \((?:RequestTimeout|InternalError"
+        r"|ServiceUnavailable)\)",
     ),
     pattern(
         _S,

@@ -76,6 +76,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"likely experienced a hardware failure|(?:instance|system) status check\w*.{0,20}(?:fail"
         r"|impaired)|hardware (?:failure|fault|malfunction)",
     ),
+    pattern(_H, "faulty_instance", "faultyinstance"),
     pattern(_H, "event_provision", "failed to provision ec2 instance"),
     pattern(
         _N,

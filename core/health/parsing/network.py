@@ -62,6 +62,13 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _W,
         "nic_hardware",
+        ("mlx5_core", "mlx5_pcie", "mlx5_"),
+        r"mlx5\S{0,24}.{0,60}(?:insufficient power|high temperature|health (?:compromised|poll|counter)|fatal"
+        r"|command timeout|firmware (?:internal )?error)",
+    ),
+    pattern(
+        _W,
+        "nic_hardware",
         (
             "mlx5",
             "nic ",

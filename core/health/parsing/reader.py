@@ -53,17 +53,20 @@ class PatternSet:
         )
 
     def matches(self, text: str) -> Iterator[tuple[LinePattern, re.Match[str]]]:
-        """Every pattern that fits `text`, at most once each, in the order of the words."""
+        """Every kind that fits `text`, once each, in the order of the words."""
         lowered = text.lower()
-        tried: set[str] = set()
+        tried: set[int] = set()
+        seen: set[str] = set()
         for word, patterns in self._by_word:
             if word not in lowered:
                 continue
             for pattern in patterns:
-                if pattern.kind not in tried:
-                    tried.add(pattern.kind)
-                    if found := pattern.regex.search(text):
-                        yield pattern, found
+                if id(pattern) in tried or pattern.kind in seen:
+                    continue
+                tried.add(id(pattern))
+                if found := pattern.regex.search(text):
+                    seen.add(pattern.kind)
+                    yield pattern, found
 
 
 _LOG_SET = PatternSet(LOG_PATTERNS)

@@ -118,6 +118,13 @@ _LADDER_OF_DCGM: Final[dict[str, TableAction]] = {
 }
 
 
+def _first_of(action: TableAction, *, can_reset_gpu: bool) -> Remediation:
+    """Diagnosing comes before replacing: on a cloud node the first try is a reboot (PR 1190)."""
+    if action is TableAction.RUN_DIAG_THEN_REPLACE:
+        return Remediation.REBOOT
+    return remediation_of(action, can_reset_gpu=can_reset_gpu)
+
+
 @dataclass(frozen=True, slots=True)
 class FaultPolicy:
     """The tables with a site's overrides. Unknown codes answer with an entry of class `unknown`: warn,
@@ -141,7 +148,7 @@ class FaultPolicy:
         return self._finish(_DCGM.get(code) or _unknown_entry(f"dcgm:{code}"))
 
     def _finish(self, entry: FaultEntry) -> FaultEntry:
-        first = remediation_of(entry.first, can_reset_gpu=self.can_reset_gpu)
+        first = _first_of(entry.first, can_reset_gpu=self.can_reset_gpu)
         repeat = remediation_of(entry.repeat, can_reset_gpu=self.can_reset_gpu)
         source = entry.source
         if not self.can_reset_gpu and "reset_gpu" in entry.first:
