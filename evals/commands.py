@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 from evals import parity
+from evals.bench_logs import logs
+from evals.diagnose import diagnose
 
 eval_app = typer.Typer(help="Measure correctness.", no_args_is_help=True)
 bench_app = typer.Typer(help="Measure speed and size against a baseline of the same run.", no_args_is_help=True)
@@ -17,3 +19,8 @@ def _group() -> None:
 
 
 eval_app.command("parity")(parity.parity)
+    """Keeps a group a group while it has one command only."""
+
+
+eval_app.command("diagnose")(diagnose)
+bench_app.command("logs")(logs)

@@ -15,6 +15,7 @@ from core.messages.en import general as en_general
 from core.messages.en import questions as en_questions
 from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
+from core.messages.en import health as en_health
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
 from core.messages.zh import agent as zh_agent
@@ -24,6 +25,7 @@ from core.messages.zh import general as zh_general
 from core.messages.zh import questions as zh_questions
 from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
+from core.messages.zh import health as zh_health
 from core.messages.zh import state as zh_state
 from core.messages.zh import tools as zh_tools
 
@@ -36,6 +38,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_questions.TEXTS,
         en_runs.TEXTS,
         en_scheduling.TEXTS,
+        en_health.TEXTS,
         en_state.TEXTS,
         en_tools.TEXTS,
     ),
@@ -47,6 +50,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_questions.TEXTS,
         zh_runs.TEXTS,
         zh_scheduling.TEXTS,
+        zh_health.TEXTS,
         zh_state.TEXTS,
         zh_tools.TEXTS,
     ),

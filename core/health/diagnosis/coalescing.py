@@ -29,9 +29,7 @@ class _Open:
     has_cause: bool = False
 
 
-def coalesce(
-    signals: Iterable[Signal], *, window: timedelta = COALESCING_WINDOW
-) -> tuple[tuple[Signal, ...], ...]:
+def coalesce(signals: Iterable[Signal], *, window: timedelta = COALESCING_WINDOW) -> tuple[tuple[Signal, ...], ...]:
     """Groups in order of their first signal; duplicates (same signal delivered twice) are dropped.
 
     The result does not depend on the order in which timed signals arrive. A signal without a time belongs
@@ -57,7 +55,7 @@ def _in_order(signals: Iterable[Signal]) -> Sequence[tuple[datetime, Signal]]:
         onset = signal.onset
         previous = onset if onset is not None else previous
         timed.append((previous, signal))
-    return sorted(timed, key=lambda pair: (pair[0], pair[1].layer, pair[1].line, pair[1].kind, pair[1].text))
+    return sorted(timed, key=lambda pair: (pair[0], pair[1].layer, pair[1].line, repr(pair[1])))
 
 
 def _home(groups: Sequence[_Open], signal: Signal, moment: datetime, window: timedelta) -> _Open | None:
@@ -75,9 +73,7 @@ def _home(groups: Sequence[_Open], signal: Signal, moment: datetime, window: tim
 
 def _followers_only(groups: Sequence[_Open], moment: datetime, window: timedelta) -> _Open | None:
     """A cause seen a moment after its followers (unequal clocks) takes the group over."""
-    return next(
-        (group for group in reversed(groups) if not group.has_cause and moment - group.last <= window), None
-    )
+    return next((group for group in reversed(groups) if not group.has_cause and moment - group.last <= window), None)
 
 
 def _same_machine(signal: Signal, other: Signal) -> bool:

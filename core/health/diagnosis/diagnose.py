@@ -84,9 +84,7 @@ def _rule_fault(rule: CauseRule, evidence: Evidence, policy: FaultPolicy) -> Fau
 
 def _leading_code(codes: Sequence[GpuCode]) -> GpuCode | None:
     """The most serious code that the table can judge; of equals the first. Others follow from it."""
-    judged = [
-        code for code in codes if code.entry.severity in _SEVERITY_ORDER and not _is_detail(code, codes)
-    ]
+    judged = [code for code in codes if code.entry.severity in _SEVERITY_ORDER and not _is_detail(code, codes)]
     has_gpu_nvlink_error = any(code.entry.key == "xid:74" for code in codes)
     return min(
         (code for code in judged if code.entry.severity != "potentially_fatal" or has_gpu_nvlink_error),

@@ -21,9 +21,7 @@ _MORE_CODES = re.compile(
     r"|[kmgt]i?b|days?|times|\.|,\d))",
     re.IGNORECASE,
 )
-_RECOVERY_TEXT = re.compile(
-    r"(None|GPU Reset Required|Node Reboot Required|Drain P2P|Drain and Reset)", re.IGNORECASE
-)
+_RECOVERY_TEXT = re.compile(r"(None|GPU Reset Required|Node Reboot Required|Drain P2P|Drain and Reset)", re.IGNORECASE)
 _PEER_SUB_CODE = re.compile(
     r"\b149\b.{0,200}(?:sub-?code|reason|intrinfo)\D{0,12}\b(?:21|3[2-7])\b|\b149\b.{0,200}\bpeer\b",
     re.DOTALL,
@@ -114,9 +112,7 @@ def _gpu_codes(signals: Sequence[Signal], policy: FaultPolicy) -> Iterator[GpuCo
 def _as_printed(signal: Signal, entry: FaultEntry) -> FaultEntry:
     """The line knows better than the table whether this occurrence was fatal."""
     if "non-fatal" in signal.text.lower() and entry.severity != "potentially_fatal":
-        return replace(
-            entry, severity="info", fault_class=FaultClass.BENIGN, first_remediation=Remediation.NONE
-        )
+        return replace(entry, severity="info", fault_class=FaultClass.BENIGN, first_remediation=Remediation.NONE)
     return entry
 
 
@@ -125,8 +121,8 @@ def _code_tokens(codes: Sequence[GpuCode]) -> Iterator[str]:
         family, _, number = code.entry.key.partition(":")
         yield family
         yield code.entry.key
-        if family == "xid" and number == "154" and (text := _RECOVERY_TEXT.search(code.signal.text)):
-            yield "xid154." + text[1].lower().replace(" ", "_")
+        if family == "xid" and number == "154" and (texts := _RECOVERY_TEXT.findall(code.signal.text)):
+            yield "xid154." + texts[-1].lower().replace(" ", "_")  # "changed from (None) to (...)": the last one
         if code.entry.is_fatal and code.entry.fault_class.outcome is Outcome.NODE:
             yield f"{family}.fatal"
         if code.entry.severity == "potentially_fatal":

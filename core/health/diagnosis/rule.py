@@ -37,15 +37,15 @@ class CauseRule:
 def rule(
     name: str,
     needs: str,
-    fault_class: FaultClass,
-    first: Remediation,
-    accused: Accused,
+    verdict: tuple[FaultClass, Remediation, Accused],
     source: str,
     *,
     unless: str = "",
     repeat: Remediation = Remediation.ESCALATE,
     confidence: Confidence = Confidence.INFERRED,
 ) -> CauseRule:
+    """`verdict`: the class, what is done first, and who is accused."""
+    fault_class, first, accused = verdict
     return CauseRule(
         name=name,
         needs=tuple(frozenset(word.split("|")) for word in needs.split()),

@@ -278,7 +278,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|only on rank)|(?:rank ?0|main process|one rank|single rank).{0,60}(?:tokeniz|preprocess"
         r"|download|index|dataset|saving|evaluat|generat)",
     ),
-    pattern(_C, "progress_bar", "|", r"\d+%\|.{0,40}\| ?\S{0,40} ?\[\d+:\d\d(?::\d\d)?<"),
+    pattern(_C, "progress_bar", "%|", r"\d+%\|.{0,40}\| ?\S{0,40} ?\[\d+:\d\d(?::\d\d)?<"),
     pattern(
         _C,
         "uneven_work",

@@ -11,7 +11,18 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _F,
         "cuda_802",
-        ("802", "system not yet initialized", "systemnotready", "system_not_ready", "fm_not_initialized"),
+        (
+            "error 802",
+            "error: 802",
+            "error code 802",
+            "802 (",
+            "code 802",
+            "cuda 802",
+            "system not yet initialized",
+            "systemnotready",
+            "system_not_ready",
+            "fm_not_initialized",
+        ),
         r"(?:cuda\w*|error|cudaError\w*).{0,30}\b802\b|system not yet initialized"
         r"|cudaErrorSystemNotReady|CUDA_ERROR_SYSTEM_NOT_READY|CUDA_FM_NOT_INITIALIZED",
     ),
@@ -35,7 +46,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _F,
         "fabric_state_pending",
-        "fabric",
+        ("fabric state", "fabric  ", "fabric status"),
         r"Fabric\W+State\W{1,20}(?:In Progress|Not Supported\W)|fabric state.{0,20}not complete",
     ),
     pattern(
@@ -119,9 +130,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         ),
     ),
     pattern(_C, "cuda_ecc", "uncorrectable ecc error encountered"),
-    pattern(
-        _C, "cublas_failure", ("cublas_status", "cudnn_status"), r"(?P<code>CU(?:BLAS|DNN)_STATUS_[A-Z_]+)"
-    ),
+    pattern(_C, "cublas_failure", ("cublas_status", "cudnn_status"), r"(?P<code>CU(?:BLAS|DNN)_STATUS_[A-Z_]+)"),
     pattern(_C, "cuda_hw_error", ("hardware stack error", "cudaerrorhardwarestackerror", "a hardware error")),
     pattern(
         _A,
@@ -175,7 +184,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _A,
         "nan_loss",
-        ("nan", "loss"),
+        ("nan", "loss spike", "loss explo", "loss diverg", ": inf", "=inf"),
         r"(?:loss|grad\w*|norm|weights?|output\w*)[^\n]{0,40}\b(?:nan|inf)\b"
         r"|\bnans?\b[^\n]{0,40}(?:loss|grad|norm|weight|node|output|training)|loss (?:spike|explo|diverg)",
     ),

@@ -38,9 +38,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"(?:GPU (?P<device>[0-9a-f]{4,8}:[0-9a-f:.]{5,12}).{0,200}?)?(?:f[ae]ll(?:en"
         r"|s)? off the (?:bus|pci)|rev ff\b)",
     ),
-    pattern(
-        _K, "gpu_named", "nvrm: the nvidia gpu", r"The NVIDIA GPU (?P<device>[0-9a-f]{4,8}:[0-9a-f:.]{5,12})"
-    ),
+    pattern(_K, "gpu_named", "nvrm: the nvidia gpu", r"The NVIDIA GPU (?P<device>[0-9a-f]{4,8}:[0-9a-f:.]{5,12})"),
     pattern(
         _G,
         "gpu_lost",
@@ -65,9 +63,7 @@ PATTERNS: tuple[LinePattern, ...] = (
             "surprise down",
         ),
     ),
-    pattern(
-        _K, "pcie_corrected", ("severity=corrected", "corrected error received", "corrected error message")
-    ),
+    pattern(_K, "pcie_corrected", ("severity=corrected", "corrected error received", "corrected error message")),
     pattern(
         _G,
         "pcie_degraded",
@@ -95,9 +91,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|gres/gpu count reported lower than configured \((?P<low>[1-9]\d?) ?<|GPU count mismatch"
         r"|(?:one|a|1) GPU (?:is )?(?:missing|less)|(?:lost|short) (?:a|one|1) GPU|only 7 GPUs)",
     ),
-    pattern(
-        _G, "gres_zero", "lower than configured", r"gres/gpu count reported lower than configured \(0 ?<"
-    ),
+    pattern(_G, "gres_zero", "lower than configured", r"gres/gpu count reported lower than configured \(0 ?<"),
     pattern(_G, "no_devices", "no devices were found"),
     pattern(
         _G,

@@ -75,7 +75,18 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _S,
         "mount_failed",
-        ("mount", "mgs"),
+        (
+            "mount.",
+            "mount failed",
+            "mount fail",
+            "mounting",
+            "failedmount",
+            "mountvolume",
+            "mgs running",
+            "unable to mount",
+            "cannot mount",
+            "mount: ",
+        ),
         r"mount(?:\.lustre|\.nfs\d?|ing)?:? .{0,80}(?:fail|timed out|timeout|Input/output error|unable"
         r"|refused|No such device|cannot)|Is the MGS running|FailedMount|MountVolume\.\w+ failed",
     ),
@@ -119,7 +130,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _S,
         "s3_slow",
-        ("slowdown", "503 slow", "s3", "requesttimeout"),
+        ("slowdown", "reduce your request rate", "503 slow", "requesttimeout", "internalerror", "serviceunavailable"),
         r"(?-i:\bSlowDown\b)|503 Slow ?Down|An error occurred \((?:RequestTimeout|InternalError"
         r"|ServiceUnavailable)\)",
     ),
@@ -163,15 +174,15 @@ PATTERNS: tuple[LinePattern, ...] = (
         _S,
         "data_error",
         (
-            "webdataset",
-            "tar",
-            "parquet",
             "corrupt",
-            "decode",
+            "truncated",
             "unpickling",
-            "checkpoint",
-            "safetensors",
-            "archive",
+            "headertoolarge",
+            "invalidheader",
+            "metadataincompletebuffer",
+            "pytorchstreamreader",
+            "invalid load key",
+            "malformed",
         ),
         r"(?:corrupt\w*|truncated|malformed|invalid).{0,40}(?:shard|tar|parquet|archive|image|record"
         r"|checkpoint|file|header)|UnpicklingError|PytorchStreamReader failed|invalid load key"
@@ -182,14 +193,15 @@ PATTERNS: tuple[LinePattern, ...] = (
         "kubelet_trouble",
         (
             "pleg is not healthy",
+            "runtime is down",
             "containerd",
-            "runtime network not ready",
-            "cni",
+            "plugin not ready",
+            "plugin not initialized",
             "failed to create pod sandbox",
             "unexpectedadmissionerror",
             "device plugin",
-            "kubelet",
-            "image garbage",
+            "kubelet stopped",
+            "kubelet was not",
         ),
         r"PLEG is not healthy|container runtime is down|containerd.{0,60}(?:fail|timeout"
         r"|not responding)|network plugin not ready|cni plugin not initialized|"
@@ -244,7 +256,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _L,
         "clock_skew",
-        ("clock skew", "time skew", "munge", "expired credential", "rewound credential", "chrony", "ntp"),
+        ("clock skew", "time skew", "munge", "expired credential", "rewound credential", "chronyd", "ntpd", "ntp "),
         r"clock skew|time skew|munge.{0,80}(?:fail|expired|rewound|invalid|decode|error)|(?:Expired"
         r"|Rewound) credential|(?:chrony|ntp)\w*.{0,40}(?:not sync|offset|unsync)",
     ),

@@ -59,11 +59,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         _S,
         "slurm_not_responding",
         ("not responding", "nodes not responding", "setting them down", "no response"),
-        r"\b(?:Not|no) respon(?:ding|se)\b(?!.{0,20}server)|setting (?:them )?DOWN",
+        r"\b(?:Not|no) respon(?:ding|se)\b(?!.{0,20}server| to )|setting (?:them )?DOWN",
     ),
-    pattern(
-        _S, "slurm_unexpected_reboot", ("unexpectedly rebooted", "unexpected reboot", "rebooted unexpectedly")
-    ),
+    pattern(_S, "slurm_unexpected_reboot", ("unexpectedly rebooted", "unexpected reboot", "rebooted unexpectedly")),
     pattern(
         _S,
         "slurm_low_resource",

@@ -32,6 +32,4 @@ def pattern(
     if any(word != word.lower() or not word for word in words):
         raise ValueError(f"needles of {kind} have to be lower case: {words}")
     shape = regex or "|".join(re.escape(word) for word in words)
-    return LinePattern(
-        kind=kind, family=family, regex=re.compile(shape, re.IGNORECASE), needles=words, code=code
-    )
+    return LinePattern(kind=kind, family=family, regex=re.compile(shape, re.IGNORECASE), needles=words, code=code)

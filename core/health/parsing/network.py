@@ -61,7 +61,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     ),
     pattern(
         _W,
-        "nic_hardware",
+        "nic_kernel_error",
         ("mlx5_core", "mlx5_pcie", "mlx5_"),
         r"mlx5\S{0,24}.{0,60}(?:insufficient power|high temperature|health (?:compromised|poll|counter)|fatal"
         r"|command timeout|firmware (?:internal )?error)",
@@ -132,7 +132,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _W,
         "efa_request_error",
-        ("net/ofi", "libfabric", "prov_err"),
+        ("net/ofi", "libfabric:", "prov_err"),
         r"NET/OFI.{0,60}Request .{0,60}completed with error. {0,2}RC: ?(?P<code>\d+)"
         r"|prov_err:? ?.{0,60}\((?P<prov>\d+)\)|"
         r"libfabric:.{0,120}<warn> err: ?(?P<err>\d+)",
@@ -147,9 +147,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _W,
         "efa_unresponsive_remote",
         ("unresponsive", "invalid address", "peer host id", "impaired_remote", "impaired remote"),
-        r"unresponsive[ _](?:remote|receiver|peer)"
-        r"|Invalid address.{0,200}?Peer host id: ?(?P<peer>i-\w{4,17})"
-        r"|Peer host id: ?(?P<peer_id>i-\w{4,17})|impaired[ _]remote",
+        r"(?:unresponsive[ _](?:remote|receiver|peer)|impaired[ _]remote|Invalid address(?=.{0,400}Peer host id))"
+        r"(?:.{0,400}?Peer host id: ?(?P<peer>i-\w{4,17}))?|Peer host id: ?(?P<peer_id>i-\w{4,17})",
     ),
     pattern(
         _W,

@@ -34,13 +34,11 @@ _SENTENCES: frozenset[str] = frozenset(
             "site_power",
         ),
         *("security_group", "efa_retransmit", "gpu_bandwidth_low", "mtu_mismatch", "efa_installer"),
-        *("autoresume_requeue", "gpu_count_short", "pcie_degraded", "gid_problem", "maintenance"),
+        *("autoresume_requeue", "nic_hardware", "gpu_count_short", "pcie_degraded", "gid_problem", "maintenance"),
     }
 )
 
 LOG_PATTERNS: tuple[LinePattern, ...] = tuple(
-    pattern
-    for pattern in PATTERNS
-    if pattern.kind in _PRINTED or pattern.kind not in CIRCUMSTANCE_KINDS | _SENTENCES
+    pattern for pattern in PATTERNS if pattern.kind in _PRINTED or pattern.kind not in CIRCUMSTANCE_KINDS | _SENTENCES
 )
 """What a stream of machine-written lines is searched for."""

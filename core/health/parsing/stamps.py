@@ -22,16 +22,12 @@ _SYSLOG = re.compile(
     r"|Dec) +(?P<d>\d{1,2}) (?P<h>\d\d):(?P<mi>\d\d):(?P<s>\d\d)"
     r"(?:\.(?P<f>\d{1,9}))?(?: (?P<y>\d{4}))?"
 )
-_KLOG = re.compile(
-    r"(?:^|[ \]:])[IWEF](?P<mo>\d\d)(?P<d>\d\d) (?P<h>\d\d):(?P<mi>\d\d):(?P<s>\d\d)\.(?P<f>\d{1,9})"
-)
+_KLOG = re.compile(r"(?:^|[ \]:])[IWEF](?P<mo>\d\d)(?P<d>\d\d) (?P<h>\d\d):(?P<mi>\d\d):(?P<s>\d\d)\.(?P<f>\d{1,9})")
 _SINCE_BOOT = re.compile(r"^(?:<\d{1,3}>)?\[ {0,8}(?P<s>\d{1,9})\.(?P<f>\d{1,9})\]")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def read_stamp(
-    line: str, *, reference: datetime | None = None, booted_at: datetime | None = None
-) -> datetime | None:
+def read_stamp(line: str, *, reference: datetime | None = None, booted_at: datetime | None = None) -> datetime | None:
     """The moment that the head of `line` names, in UTC; None where it names none."""
     head = line[:HEAD_CHARACTERS]
     try:

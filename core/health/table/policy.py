@@ -171,9 +171,7 @@ def is_known_xid(code: int) -> bool:
 
 
 def _unknown_entry(key: str) -> FaultEntry:
-    return _entry(
-        key, "not in any table", FaultClass.UNKNOWN, "unknown", "manual", "manual", False, "no table"
-    )
+    return _entry(key, "not in any table", FaultClass.UNKNOWN, "unknown", "manual", "manual", False, "no table")
 
 
 def _entry(
