@@ -19,8 +19,5 @@ def _group() -> None:
 
 
 eval_app.command("parity")(parity.parity)
-    """Keeps a group a group while it has one command only."""
-
-
 eval_app.command("diagnose")(diagnose)
 bench_app.command("logs")(logs)

@@ -12,20 +12,20 @@ from core.messages.en import agent as en_agent
 from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
 from core.messages.en import general as en_general
+from core.messages.en import health as en_health
 from core.messages.en import questions as en_questions
 from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
-from core.messages.en import health as en_health
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
 from core.messages.zh import agent as zh_agent
 from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
 from core.messages.zh import general as zh_general
+from core.messages.zh import health as zh_health
 from core.messages.zh import questions as zh_questions
 from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
-from core.messages.zh import health as zh_health
 from core.messages.zh import state as zh_state
 from core.messages.zh import tools as zh_tools
 
