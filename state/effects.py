@@ -18,7 +18,9 @@ from state.rows import Row, time_text
 from state.store import Store
 
 _FOLLOWS: Mapping[EffectStatus, frozenset[EffectStatus]] = {
-    EffectStatus.INTENDED: frozenset({EffectStatus.APPLIED, EffectStatus.FAILED, EffectStatus.UNKNOWN}),
+    EffectStatus.INTENDED: frozenset(
+        {EffectStatus.APPLIED, EffectStatus.FAILED, EffectStatus.UNKNOWN, EffectStatus.INTENDED}
+    ),
     EffectStatus.UNKNOWN: frozenset({EffectStatus.APPLIED, EffectStatus.FAILED, EffectStatus.INTENDED}),
     EffectStatus.FAILED: frozenset({EffectStatus.INTENDED}),
     EffectStatus.APPLIED: frozenset(),
@@ -62,7 +64,7 @@ def load_effect(session: Session, key: EffectKey) -> Effect:
 
 
 def intend(session: Session, effect: Effect) -> None:
-    """Records the intent, anew for an effect that failed or that a person says did not happen.
+    """Records the intent; anew before each further call, so that no call is made under a fence that was lost.
 
     Raises `IdempotencyMismatch` when the step had something else in mind with this tool and it is still open
     whether that happened: a step that changes its mind would do both.
@@ -76,9 +78,7 @@ def intend(session: Session, effect: Effect) -> None:
     before = next((other for other in known if other.key == effect.key), None)
     if before is None:
         _insert(session, effect)
-        _audit(
-            session, effect, before=None, after=EffectStatus.INTENDED, reason=_identity(effect), at=effect.intended_at
-        )
+        _audit(session, effect, before=None, after=EffectStatus.INTENDED, reason=_identity(effect), at=effect.called_at)
     else:
         _intend_again(session, before, effect)
 
@@ -123,14 +123,16 @@ def _intend_again(session: Session, before: Effect, effect: Effect) -> None:
         raise IllegalTransition("effect", effect.key, before.status.value, EffectStatus.INTENDED.value)
     session.execute(
         """
-        UPDATE effects SET status = :status, fence = :fence, intended_at = :at, before = :before, settled_at = NULL
+        UPDATE effects SET status = :status, fence = :fence, intended_at = :intended_at, called_at = :called_at,
+            before = :before, settled_at = NULL
         WHERE key = :key
         """,
         {
             "key": effect.key,
             "status": EffectStatus.INTENDED.value,
             "fence": effect.fence,
-            "at": time_text(effect.intended_at),
+            "intended_at": time_text(effect.intended_at),
+            "called_at": time_text(effect.called_at),
             "before": canonical_json(effect.before),
         },
     )
@@ -140,7 +142,7 @@ def _intend_again(session: Session, before: Effect, effect: Effect) -> None:
         before=before.status,
         after=EffectStatus.INTENDED,
         reason=_identity(effect),
-        at=effect.intended_at,
+        at=effect.called_at,
     )
 
 
@@ -172,8 +174,9 @@ def _audit(
 def _insert(session: Session, effect: Effect) -> None:
     session.execute(
         """
-        INSERT INTO effects (key, run_id, step, tool, args, token, status, fence, intended_at, before, rounds)
-        VALUES (:key, :run_id, :step, :tool, :args, :token, :status, :fence, :intended_at, :before, 0)
+        INSERT INTO effects (key, run_id, step, tool, args, token, status, fence, intended_at, called_at, before,
+            rounds)
+        VALUES (:key, :run_id, :step, :tool, :args, :token, :status, :fence, :intended_at, :called_at, :before, 0)
         """,
         {
             "key": effect.key,
@@ -185,6 +188,7 @@ def _insert(session: Session, effect: Effect) -> None:
             "status": EffectStatus.INTENDED.value,
             "fence": effect.fence,
             "intended_at": time_text(effect.intended_at),
+            "called_at": time_text(effect.called_at),
             "before": canonical_json(effect.before),
         },
     )
@@ -202,6 +206,7 @@ def _effect(row: Row) -> Effect:
         status=EffectStatus(row.text("status")),
         fence=row.number("fence"),
         intended_at=row.time("intended_at"),
+        called_at=row.time("called_at"),
         before=row.object("before"),
         settled_at=row.time_or_none("settled_at"),
         result=None if result is None else row.object("result"),

@@ -128,6 +128,7 @@ _FIRST = (
         status TEXT NOT NULL,
         fence BIGINT NOT NULL,
         intended_at TEXT NOT NULL,
+        called_at TEXT NOT NULL,
         before TEXT NOT NULL,
         rounds BIGINT NOT NULL,
         settled_at TEXT,

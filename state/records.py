@@ -126,6 +126,8 @@ class Effect:
     status: EffectStatus
     fence: int
     intended_at: datetime
+    called_at: datetime
+    """No call was made later than this, but for the last one: what the platform shows settles from here on."""
     before: JsonObject = field(default_factory=dict)
     """What the tool read before the first call (counts), so that the effect can be told from what was there."""
     settled_at: datetime | None = None

@@ -127,15 +127,15 @@ class Steps(Store):
     def intend_effect(self, effect: Effect, *, settled: Sequence[Settlement] = ()) -> Effect:
         """Commits the intent, and what settled before it, under the fence that the effect carries.
 
-        Raises `LeaseLost`; `StopRequested`; `IdempotencyMismatch`, see `state.effects.intend`.
+        Raises, with nothing written: `LeaseLost`; `StopRequested`; `IdempotencyMismatch`, see `state.effects.intend`.
         """
         with self._database.writing() as session:
             run = held_run(session, effect.run_id, effect.fence)
+            if run.stop_requested is not None:
+                raise StopRequested(effect.run_id)
             settle(session, effect.run_id, settled)
-            if run.stop_requested is None:
-                intend(session, effect)
-                return load_effect(session, effect.key)
-        raise StopRequested(effect.run_id)
+            intend(session, effect)
+            return load_effect(session, effect.key)
 
     def settle_effects(self, run: Run, settled: Sequence[Settlement]) -> None:
         """Commits outcomes by themselves. Raises `LeaseLost`."""

@@ -151,6 +151,8 @@ class Workflow(Generic[ParamsT]):
     params: type[ParamsT]
     steps: tuple[Step[ParamsT], ...]
     title: Message
+    shares_cluster: bool = False
+    """True: its runs may work on one cluster beside each other (jobs). Others have the cluster to themselves."""
 
     def __post_init__(self) -> None:
         names = [step.name for step in self.steps]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from core.messages.en import agent as en_agent
 from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
+from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
 from core.messages.en import health as en_health
 from core.messages.en import questions as en_questions
@@ -21,6 +22,7 @@ from core.messages.en import tools as en_tools
 from core.messages.zh import agent as zh_agent
 from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
+from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
 from core.messages.zh import health as zh_health
 from core.messages.zh import questions as zh_questions
@@ -34,6 +36,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_agent.TEXTS,
         en_chat.TEXTS,
         en_cli.TEXTS,
+        en_effects.TEXTS,
         en_general.TEXTS,
         en_questions.TEXTS,
         en_runs.TEXTS,
@@ -46,6 +49,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_agent.TEXTS,
         zh_chat.TEXTS,
         zh_cli.TEXTS,
+        zh_effects.TEXTS,
         zh_general.TEXTS,
         zh_questions.TEXTS,
         zh_runs.TEXTS,
