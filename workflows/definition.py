@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -137,6 +137,8 @@ class Step(Generic[ParamsT]):
     function: Callable[[StepContext, ParamsT], Outcome]
     phase: str = ""
     """Steps of one phase are timed together in summaries; absent = the step's own name."""
+    deadline: timedelta | None = None
+    """A step that still waits this long after it began fails, saying what it waited for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,5 +171,18 @@ class Workflow(Generic[ParamsT]):
         position = names.index(name)
         return names[position + 1] if position + 1 < len(names) else None
 
+    @property
+    def first(self) -> Step[ParamsT]:
+        return self.steps[0]
+
+    def execute(self, name: StepName, context: StepContext, params: JsonObject) -> Outcome:
+        """Runs one step. Raises what the step raises, and `pydantic.ValidationError` for other parameters."""
+        return self._by_name()[name].function(context, self.params.model_validate(params))
+
     def _by_name(self) -> Mapping[StepName, Step[ParamsT]]:
         return {step.name: step for step in self.steps}
+
+
+AnyStep: TypeAlias = Step[Any]
+AnyWorkflow: TypeAlias = Workflow[Any]
+"""Of whatever parameters: what a catalogue and a registry hold."""

@@ -19,6 +19,7 @@ from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
+from core.messages.en import workflows as en_workflows
 from core.messages.zh import agent as zh_agent
 from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
@@ -30,6 +31,7 @@ from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
 from core.messages.zh import state as zh_state
 from core.messages.zh import tools as zh_tools
+from core.messages.zh import workflows as zh_workflows
 
 _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "en": (
@@ -44,6 +46,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_health.TEXTS,
         en_state.TEXTS,
         en_tools.TEXTS,
+        en_workflows.TEXTS,
     ),
     "zh": (
         zh_agent.TEXTS,
@@ -57,6 +60,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_health.TEXTS,
         zh_state.TEXTS,
         zh_tools.TEXTS,
+        zh_workflows.TEXTS,
     ),
 }
 

@@ -27,5 +27,6 @@ TEXTS: dict[str, str] = {
     "runs.stop_requested": "{who} asked for this to stop; it stops after the present step.",
     "runs.worker_stopped": "The worker was stopped; another goes on.",
     "runs.worker_lost": "The worker was lost; another has taken over.",
+    "runs.stopping": "Stopping, as was asked.",
     "runs.effect_was": "{tool} in step {step} (effect {key})",
 }

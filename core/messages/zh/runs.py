@@ -27,5 +27,6 @@ TEXTS: dict[str, str] = {
     "runs.stop_requested": "{who} 要求停止；当前步骤结束后停止。",
     "runs.worker_stopped": "工作进程已停止，由其他进程继续。",
     "runs.worker_lost": "工作进程已丢失，由其他进程接管。",
+    "runs.stopping": "正按要求停止。",
     "runs.effect_was": "步骤 {step} 中的 {tool}（效果 {key}）",
 }
