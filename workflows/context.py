@@ -11,7 +11,7 @@ from core.messages.message import Message
 from state.records import Run, StepRecord
 from state.repository import Repository
 from state.steps import Report
-from tools.clients.base import Clients
+from tools.access import ToolAccess
 from tools.contract import ArgsT, EffectTool, ReadTool, ResultT
 from tools.idempotency import EffectLedger
 from workflows.definition import Answer
@@ -27,12 +27,12 @@ class RunningStep:
         record: StepRecord,
         *,
         repository: Repository,
-        clients: Clients,
+        tools: ToolAccess,
         clock: Clock,
         ledger: EffectLedger,
     ) -> None:
         self._run, self._record = run, record
-        self._repository, self._clients, self._clock, self._ledger = repository, clients, clock, ledger
+        self._repository, self._tools, self._clock, self._ledger = repository, tools, clock, ledger
         self.reports: list[Report] = []
 
     @property
@@ -48,7 +48,7 @@ class RunningStep:
         return self._record.started_at
 
     def read(self, tool: ReadTool[ArgsT, ResultT], args: ArgsT) -> ResultT:
-        return tool.read(self._clients, args)
+        return self._tools.read(tool, args)
 
     def perform(self, tool: EffectTool[ArgsT], args: ArgsT) -> JsonObject:
         return self._ledger.perform(self._run, self._record.name, tool, args)

@@ -22,9 +22,9 @@ from state.errors import DatabaseUnusable, LeaseLost
 from state.records import Run, RunStatus, StepRecord
 from state.repository import Repository
 from state.steps import Abandon, Advance, Finish, Park, PutQuestion, Refuse, Sleep, StepEnd, Stop, StopRequested
-from tools.clients.base import Clients
+from tools.access import ToolAccess
 from tools.errors import ToolError
-from tools.idempotency import EffectLedger, HumanCancelled, HumanMustTell, LookAgainLater, PlannedCall
+from tools.idempotency import HumanCancelled, HumanMustTell, LookAgainLater, PlannedCall
 from workflows.context import RunningStep
 from workflows.definition import AnyStep, AnyWorkflow, Ask, Done, Fail, Next, Outcome, Wait
 from workflows.errors import UnknownWorkflow
@@ -55,14 +55,14 @@ class Engine:
         self,
         repository: Repository,
         registry: Registry,
-        clients: Clients,
+        tools: ToolAccess,
         clock: Clock,
         *,
         gates: Sequence[Gate],
         random: Random,
         retries: RetryPolicy | None = None,
     ) -> None:
-        self._repository, self._registry, self._clients, self._clock = repository, registry, clients, clock
+        self._repository, self._registry, self._tools, self._clock = repository, registry, tools, clock
         self._gates, self._random, self._retries = tuple(gates), random, retries or RetryPolicy()
 
     @property
@@ -107,12 +107,12 @@ class Engine:
         record = self._repository.find_step(run.id, step.name)
         if record is None:
             raise ValueError(f"run {run.id!r} is at step {step.name!r} but never began it")
-        ledger = EffectLedger(self._repository, self._clients, self._clock, permit=self._permit, still_held=still_held)
+        ledger = self._tools.ledger(self._repository, self._clock, permit=self._permit, still_held=still_held)
         context = RunningStep(
             run,
             record,
             repository=self._repository,
-            clients=self._clients,
+            tools=self._tools,
             clock=self._clock,
             ledger=ledger,
         )

@@ -16,6 +16,7 @@ from state.repository import Repository
 from tests.builders.people import person
 from tests.fakes.clock import FakeClock
 from tests.fakes.toy_platform import FakePlatform
+from tools.access import ToolAccess
 from workflows.definition import AnyWorkflow, Done, Next, Outcome, Step, StepContext, StepKind, Workflow
 from workflows.engine import Engine
 from workflows.failing import RetryPolicy
@@ -103,7 +104,7 @@ def make_worker(
     engine = Engine(
         repository,
         Registry(workflows),
-        (platform or FakePlatform(clock)).clients(),
+        ToolAccess((platform or FakePlatform(clock)).clients()),
         clock,
         gates=gates,
         random=Random(7),
