@@ -107,6 +107,19 @@ def numbers(text: str) -> Iterator[Number]:
             yield found
 
 
+def all_numbers(text: str) -> frozenset[float]:
+    """Every amount that a normalised text names, whatever it counts; `1.2t` also names its 1200 GiB."""
+    found = set()
+    for match in _NUMBER.finditer(text):
+        value = float(match["digits"].replace(",", "")) if match["digits"] and not match["zh_scale"] else _value(match)
+        if value is None:
+            continue
+        found.add(float(value))
+        if re.match(r"\s*t(?:i?b)?\b", text[match.end() :]):
+            found |= {value * 1000, value * 1024, round(value * 1200 / 1.2)}
+    return frozenset(found)
+
+
 def _is_free(text: str, match: re.Match[str]) -> bool:
     """Not a part of a name, a version, an ordinal or a longer number."""
     start, end = match.span()

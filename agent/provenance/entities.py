@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from agent.provenance.mentions import Mention, MentionKind
 from agent.provenance.text import stands_alone
+from agent.words import words
 from core.cluster.clusters import CapacityMode
 from core.cluster.instance_types import INSTANCE_TYPES
 
@@ -28,47 +29,9 @@ _PLAN_ARN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:training-pla
 _PLAN_AFTER = re.compile(rf"\s*(?:named|called|id|名为|叫做?|[:：])?\s*[\"“'`]?({_PLAN_NAME})(?![A-Za-z0-9-])")
 _PLAN_BEFORE = re.compile(rf"({_PLAN_NAME})[\"”'`]?\s*(?:这个|的|这份)?\s*$")
 _PLAN_ALONE = re.compile(rf"\bplan\s+({_PLAN_NAME})(?![A-Za-z0-9-])")
-_NOT_A_PLAN_NAME = frozenset(
-    [
-        "in",
-        "with",
-        "for",
-        "to",
-        "and",
-        "that",
-        "which",
-        "is",
-        "of",
-        "named",
-        "called",
-        "or",
-        "we",
-        "i",
-        "if",
-        "as",
-        "at",
-        "on",
-        "by",
-        "from",
-        "has",
-        "have",
-        "will",
-        "can",
-        "it",
-        "its",
-        "please",
-        "then",
-        "so",
-        "but",
-        "not",
-        "using",
-        "use",
-        "instance",
-        "instances",
-        "nodes",
-        "node",
-        "capacity",
-    ]
+_NOT_A_PLAN_NAME = words(
+    """in with for to and that which is of named called or we i if as at on by from has have will can it its please then
+    so but not using use instance instances nodes node capacity"""
 )
 
 

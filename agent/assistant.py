@@ -1,0 +1,212 @@
+"""The conversation as channels use it: send a message, or go on after a question was answered elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphRecursionError
+from langgraph.types import Command, StateSnapshot
+from pydantic import BaseModel
+
+from agent.answers import SpokenAnswer, answer_in_words
+from agent.conversation import Budgets, Desk, Profile, Turn, TurnState
+from agent.events import AgentEvent, AnswerTaken, EndReason, Refusal, Said, TurnBegan, TurnEnded
+from agent.graph import RECURSION_LIMIT, build_graph, open_saver
+from agent.language import language_of, language_of_conversation
+from agent.locks import turn_lock
+from agent.models.wire import Model
+from agent.toolbox.reads import LookTool
+from core.clock import Clock
+from core.governance.principals import Principal
+from core.ids import ConversationId
+from core.messages.message import message
+from core.reasons import InputRefused, OpsError, RefusalReason
+from state.records import Question, QuestionStatus, Speaker
+from state.repository import Repository
+from workflows.operations import Operation, Reads
+
+
+class Assistant:
+    """Serves any number of conversations; one turn of each at a time.
+
+    `checkpoints_path` is the file of LangGraph's checkpoints; lock files stand beside it. The rows of
+    `repository` are the truth: losing the checkpoints loses the place in a turn, nothing else.
+    """
+
+    def __init__(
+        self,
+        *,
+        repository: Repository,
+        operations: Sequence[Operation],
+        workflow_versions: Mapping[str, int],
+        reads: Reads,
+        look_tools: Sequence[LookTool[BaseModel]],
+        model: Model,
+        clock: Clock,
+        profile: Profile,
+        checkpoints_path: Path,
+        budgets: Budgets | None = None,
+    ) -> None:
+        self._desk = Desk(
+            repository=repository,
+            operations={operation.name: operation for operation in operations},
+            workflow_versions=workflow_versions,
+            reads=reads,
+            look_tools={tool.name: tool for tool in look_tools},
+            model=model,
+            clock=clock,
+            profile=profile,
+            budgets=budgets or Budgets(),
+        )
+        self._saver = open_saver(checkpoints_path)
+        self._graph = build_graph(self._saver)
+        self._locks = checkpoints_path.with_suffix(".locks")
+
+    def send(self, conversation_id: ConversationId, text: str, principal: Principal) -> Iterator[AgentEvent]:
+        """One message of a person and all that follows, until the turn ends or waits for an answer.
+
+        Raises `RowNotFound` for an unknown conversation. Whoever stops reading the events stops the turn
+        between two nodes; `resume` goes on with it.
+        """
+        turn = self._turn(conversation_id, principal, text)
+        yield TurnBegan(language=turn.language)
+        with turn_lock(self._locks, conversation_id) as is_mine:
+            if not is_mine:
+                yield from _stop(Said(message=message("agent.busy")))
+            elif len(text) > self._desk.budgets.input_characters:
+                refused = message("agent.input_too_large", limit=self._desk.budgets.input_characters)
+                yield from _stop(Refusal(reason=RefusalReason.INPUT_TOO_LARGE, message=refused))
+            elif not text.strip():
+                yield from _stop(Said(message=message("agent.input_empty")))
+            else:
+                yield from self._guarded(self._take(turn, text))
+
+    def resume(self, conversation_id: ConversationId) -> Iterator[AgentEvent]:
+        """Goes on after an answer that was given through the repository, or after a crash. Else only ends.
+
+        Raises `RowNotFound` for an unknown conversation.
+        """
+        turn = self._turn(conversation_id, None, "")
+        yield TurnBegan(language=turn.language)
+        with turn_lock(self._locks, conversation_id) as is_mine:
+            if is_mine:
+                yield from self._guarded(self._resume(turn))
+            else:
+                yield from _stop(Said(message=message("agent.busy")))
+
+    def close(self) -> None:
+        self._saver.conn.close()
+
+    def _take(self, turn: Turn, text: str) -> Iterator[AgentEvent]:
+        yield from self._finish_crashed(turn)
+        answers = self._spoken_answers(turn, text)
+        entry = turn.repository.append_transcript(
+            turn.conversation_id, speaker=Speaker.USER, text=text, principal=turn.principal
+        )
+        if len(answers) > 1:
+            yield from _stop(Said(message=message("agent.which_question")))
+        elif answers:
+            yield from self._answer(turn, *answers[0])
+        else:
+            yield from self._run(turn, TurnState(turn=entry.sequence, is_settling=False))
+
+    def _resume(self, turn: Turn) -> Iterator[AgentEvent]:
+        yield from self._finish_crashed(turn)
+        said = [entry.sequence for entry in turn.transcript() if entry.speaker is Speaker.USER]
+        snapshot = self._snapshot(turn)
+        if snapshot.interrupts:
+            yield from self._run(turn, Command(resume=True))
+        elif said and not snapshot.values:
+            yield from self._run(turn, TurnState(turn=said[-1], is_settling=False))
+        else:
+            yield from self._run(turn, TurnState(is_settling=True))
+
+    def _finish_crashed(self, turn: Turn) -> Iterator[AgentEvent]:
+        """A turn that a crash cut short is brought to its end before anything new begins.
+
+        `next` is empty between two writes of a checkpoint although work remains: only `tasks` tells.
+        """
+        snapshot = self._snapshot(turn)
+        failed = any(task.error for task in snapshot.tasks)
+        if snapshot.tasks and not snapshot.interrupts and not failed:
+            for event in self._run(turn, None):
+                if not isinstance(event, TurnEnded):
+                    yield event
+
+    def _spoken_answers(self, turn: Turn, text: str) -> list[tuple[Question, SpokenAnswer]]:
+        """The open questions of this conversation, of plans and of runs, to which these words are an answer."""
+        turn.repository.expire_questions()
+        opened = turn.repository.list_questions(status=QuestionStatus.OPEN, conversation_id=turn.conversation_id)
+        region = self._desk.profile.region
+        found = [(question, answer_in_words(question, text, region=region)) for question in opened]
+        return [(question, spoken) for question, spoken in found if spoken is not None]
+
+    def _answer(self, turn: Turn, question: Question, spoken: SpokenAnswer) -> Iterator[AgentEvent]:
+        """Bound to the list that this conversation showed: a place in a list drawn again since is stale."""
+        values = self._snapshot(turn).values
+        is_shown = values.get("question_id") == question.id
+        version = values.get("options_version") if is_shown else question.options_version
+        try:
+            answered = turn.repository.answer_question(
+                question.id,
+                options_version=int(version or 0),
+                principal=turn.principal,
+                option_id=spoken.option_id,
+                value=spoken.value,
+            )
+        except InputRefused as refused:
+            yield Refusal(reason=refused.reason, message=refused.message)
+            yield from self._run(turn, TurnState(is_settling=True))
+            return
+        yield AnswerTaken(question=answered)
+        if answered.plan_id is None:
+            yield TurnEnded(reason=EndReason.ANSWERED)
+        else:
+            yield from self._resume(turn)
+
+    def _run(self, turn: Turn, given: TurnState | Command[str] | None) -> Iterator[AgentEvent]:
+        try:
+            events = self._graph.stream(
+                given, self._config(turn), context=turn, stream_mode="custom", durability="sync"
+            )
+            # In this mode the graph hands on what the nodes write, and they write nothing but events.
+            yield from cast(Iterator[AgentEvent], events)
+        except GraphRecursionError:
+            yield Said(message=message("agent.out_of_steps"))
+            yield TurnEnded(reason=EndReason.STOPPED)
+            return
+        snapshot = self._snapshot(turn)
+        ended = EndReason.WAITING if snapshot.interrupts else EndReason(snapshot.values.get("ended", "answered"))
+        yield TurnEnded(reason=ended)
+
+    def _guarded(self, events: Iterator[AgentEvent]) -> Iterator[AgentEvent]:
+        """Trouble that Muster knows by name ends the turn with its sentence, not with a stack trace."""
+        try:
+            yield from events
+        except OpsError as error:
+            yield from _stop(Said(message=error.message))
+
+    def _turn(self, conversation_id: ConversationId, principal: Principal | None, text: str) -> Turn:
+        conversation = self._desk.repository.get_conversation(conversation_id)
+        entries = self._desk.repository.list_transcript(conversation_id)
+        said_by = [entry.principal for entry in entries if entry.principal is not None]
+        return Turn(
+            desk=self._desk,
+            conversation_id=conversation_id,
+            principal=principal or (said_by[-1] if said_by else conversation.started_by),
+            language=language_of(text) or language_of_conversation(entries, conversation.language),
+        )
+
+    def _snapshot(self, turn: Turn) -> StateSnapshot:
+        return self._graph.get_state(self._config(turn))
+
+    def _config(self, turn: Turn) -> RunnableConfig:
+        return {"configurable": {"thread_id": turn.conversation_id}, "recursion_limit": RECURSION_LIMIT}
+
+
+def _stop(event: Said | Refusal) -> Iterator[AgentEvent]:
+    yield event
+    yield TurnEnded(reason=EndReason.STOPPED)

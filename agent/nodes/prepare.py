@@ -1,0 +1,115 @@
+"""Asks every operation of the plan whether it can go: the first thing missing becomes a question, a refusal is said,
+and once all are ready the whole plan is put up for approval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from langgraph.runtime import Runtime
+from langgraph.types import StreamWriter
+
+from agent.cards import APPROVAL, approval_draft, envelope
+from agent.conversation import Turn, TurnState
+from agent.events import EndReason, QuestionAsked, Refusal
+from agent.nodes.common import open_question, record_once, resting, say, show
+from agent.plans import question_name, read_choices
+from core.ids import ClusterName
+from core.messages.message import message
+from core.questions import QuestionDraft
+from core.reasons import OpsError
+from state.records import Plan, PlanNode, PlanStatus, Question, QuestionStatus
+from workflows.operations import Draft, Missing, PlannedCluster, Ready, Refused
+
+
+@dataclass(slots=True)
+class _Prepared:
+    ready: list[tuple[PlanNode, Ready]] = field(default_factory=list)
+    missing: tuple[PlanNode, QuestionDraft] | None = None
+    refused: Refused | None = None
+
+
+def prepare(state: TurnState, runtime: Runtime[Turn]) -> TurnState:
+    turn, write = runtime.context, runtime.stream_writer
+    plan = turn.open_plan()
+    if plan is None or plan.id == state.get("refused_plan_id"):
+        return resting(EndReason.ANSWERED)
+    if plan.status is PlanStatus.PROPOSED and (asked := open_question(turn, plan)) is not None:
+        return _present(turn, state, write, asked)
+    try:
+        prepared = _prepare_all(turn, plan)
+    except OpsError as error:
+        say(turn, state, write, error.message)
+        return resting(EndReason.STOPPED)
+    if prepared.refused is not None:
+        return _refuse(turn, state, write, plan, prepared.refused)
+    if prepared.missing is not None:
+        node, draft = prepared.missing
+        named = replace(draft, name=question_name(node, draft.name))
+        asked = turn.repository.ask(named, conversation_id=turn.conversation_id, plan_id=plan.id)
+        _withdraw_others(turn, plan, asked.name)
+        return _present(turn, state, write, asked)
+    return _propose(turn, state, write, plan, prepared)
+
+
+def _prepare_all(turn: Turn, plan: Plan) -> _Prepared:
+    """In the plan's order; a cluster that an earlier node creates may already be a target of a later one."""
+    prepared = _Prepared()
+    planned: dict[ClusterName, PlannedCluster] = {}
+    for node in plan.nodes:
+        operation = turn.desk.operations[node.operation]
+        draft = Draft(node_id=node.id, params=node.params, choices=read_choices(node), requested_by=plan.requested_by)
+        match operation.prepare(draft, turn.desk.reads, planned):
+            case Refused() as refused:
+                prepared.refused = refused
+                return prepared
+            case Missing(question=question):
+                prepared.missing = (node, question)
+                return prepared
+            case Ready() as ready:
+                prepared.ready.append((node, ready))
+                if ready.planned_cluster is not None:
+                    planned[ready.planned_cluster.name] = ready.planned_cluster
+            case unreachable:
+                assert_never(unreachable)
+    return prepared
+
+
+def _propose(turn: Turn, state: TurnState, write: StreamWriter, plan: Plan, prepared: _Prepared) -> TurnState:
+    desk = turn.desk
+    nodes = tuple(replace(node, depends_on=ready.depends_on) for node, ready in prepared.ready)
+    if nodes != plan.nodes:
+        turn.repository.update_plan(plan.id, nodes=nodes)
+    _withdraw_others(turn, plan, APPROVAL)
+    asked = turn.repository.propose_plan(
+        plan.id,
+        envelope=envelope(prepared.ready, desk.workflow_versions, desk.profile),
+        approval=approval_draft(prepared.ready, desk.profile),
+        expires_at=desk.clock.now() + desk.budgets.approval_lasts,
+    )
+    return _present(turn, state, write, asked)
+
+
+def _refuse(turn: Turn, state: TurnState, write: StreamWriter, plan: Plan, refused: Refused) -> TurnState:
+    _withdraw_others(turn, plan, keep=None)
+    record_once(turn, state, refused.message)
+    for remedy in refused.remedies:
+        record_once(turn, state, remedy)
+    show(write, Refusal(reason=refused.reason, message=refused.message, remedies=refused.remedies))
+    return resting(EndReason.REFUSED) | TurnState(refused_plan_id=plan.id, question_id=None)
+
+
+def _present(turn: Turn, state: TurnState, write: StreamWriter, asked: Question) -> TurnState:
+    record_once(turn, state, asked.prompt)
+    show(write, QuestionAsked(question=asked))
+    return TurnState(question_id=asked.id, options_version=asked.options_version, next="wait")
+
+
+def _withdraw_others(turn: Turn, plan: Plan, keep: str | None) -> None:
+    """Questions of the plan that a correction has made needless."""
+    for question in turn.repository.list_questions(status=QuestionStatus.OPEN, plan_id=plan.id):
+        if question.name != keep:
+            turn.repository.withdraw_question(
+                question.id, actor=turn.principal, reason=message("agent.question_needless")
+            )

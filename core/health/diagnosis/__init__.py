@@ -1,1 +1,0 @@
-"""Signals to faults: evidence, ordered rules, coalescing, and the verdict."""
