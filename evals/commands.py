@@ -4,5 +4,20 @@ from __future__ import annotations
 
 import typer
 
+from evals import parity
+from evals.bench_logs import logs
+from evals.diagnose import diagnose
+
 eval_app = typer.Typer(help="Measure correctness.", no_args_is_help=True)
 bench_app = typer.Typer(help="Measure speed and size against a baseline of the same run.", no_args_is_help=True)
+
+
+@eval_app.callback()
+@bench_app.callback()
+def _group() -> None:
+    """Keeps the commands' names even while there is only one of them."""
+
+
+eval_app.command("parity")(parity.parity)
+eval_app.command("diagnose")(diagnose)
+bench_app.command("logs")(logs)

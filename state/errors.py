@@ -28,6 +28,8 @@ class RowNotFound(StateError):
 
 
 class IllegalTransition(StateError):
+    who_acts = WhoActs.CALLER
+
     def __init__(self, noun: str, row_id: str, before: str, after: str) -> None:
         super().__init__(message("state.illegal_transition", noun=noun, id=row_id, before=before, after=after))
         self.noun, self.row_id, self.before, self.after = noun, row_id, before, after

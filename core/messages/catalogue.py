@@ -9,20 +9,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.messages.en import agent as en_agent
+from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
 from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
+from core.messages.en import health as en_health
 from core.messages.en import questions as en_questions
 from core.messages.en import runs as en_runs
+from core.messages.en import scheduling as en_scheduling
 from core.messages.en import state as en_state
 from core.messages.en import tools as en_tools
 from core.messages.en import workflows as en_workflows
 from core.messages.zh import agent as zh_agent
+from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
 from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
+from core.messages.zh import health as zh_health
 from core.messages.zh import questions as zh_questions
 from core.messages.zh import runs as zh_runs
+from core.messages.zh import scheduling as zh_scheduling
 from core.messages.zh import state as zh_state
 from core.messages.zh import tools as zh_tools
 from core.messages.zh import workflows as zh_workflows
@@ -30,22 +36,28 @@ from core.messages.zh import workflows as zh_workflows
 _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "en": (
         en_agent.TEXTS,
+        en_chat.TEXTS,
         en_cli.TEXTS,
         en_effects.TEXTS,
         en_general.TEXTS,
         en_questions.TEXTS,
         en_runs.TEXTS,
+        en_scheduling.TEXTS,
+        en_health.TEXTS,
         en_state.TEXTS,
         en_tools.TEXTS,
         en_workflows.TEXTS,
     ),
     "zh": (
         zh_agent.TEXTS,
+        zh_chat.TEXTS,
         zh_cli.TEXTS,
         zh_effects.TEXTS,
         zh_general.TEXTS,
         zh_questions.TEXTS,
         zh_runs.TEXTS,
+        zh_scheduling.TEXTS,
+        zh_health.TEXTS,
         zh_state.TEXTS,
         zh_tools.TEXTS,
         zh_workflows.TEXTS,

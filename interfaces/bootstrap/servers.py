@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,3 +29,26 @@ def read_server_record(path: Path, *, pid: int | None) -> ServerRecord | None:
             return ServerRecord(endpoint=endpoint, token=token, pid=written_by)
         case _:
             return None
+
+
+def stable_port(path: Path) -> int:
+    """The port that `path` remembers, or a free one when there is none or somebody else took it.
+
+    A server that comes back after a crash is then where its clients look for it.
+    """
+    remembered = int(text) if path.exists() and (text := path.read_text()).isdecimal() else 0
+    port = _bindable(remembered) or _bindable(0)
+    path.write_text(str(port))
+    return port
+
+
+def _bindable(port: int) -> int:
+    """The port, chosen by the system for 0; 0 when it is taken."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError:
+            return 0
+        address: tuple[str, int] = listener.getsockname()
+        return address[1]

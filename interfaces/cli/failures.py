@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from core.json_value import JsonValue
+from core.messages.message import Language, message
 from core.reasons import OpsError, WhoActs
 from interfaces.cli.texts import LANGUAGE, say
 from interfaces.errors import ExitCode, error_json, exit_code
@@ -26,13 +27,20 @@ def report(error: BaseException, *, wants_json: bool) -> int:
     return int(code)
 
 
+def sentence_of(error: OpsError, language: Language) -> str:
+    """What happened and, unless it is the person's own turn, who must act."""
+    sentence = error.message.render(language)
+    if error.who_acts is WhoActs.CALLER:
+        return sentence
+    actor = message(f"cli.acts_{error.who_acts.value}").render(language)
+    return message("cli.error_with_actor", sentence=sentence, actor=actor).render(language)
+
+
 def _explain(error: BaseException) -> tuple[ExitCode, dict[str, JsonValue] | None, str]:
     match error:
         case OpsError():
-            sentence = error.message.render(LANGUAGE)
-            if error.who_acts is not WhoActs.CALLER:
-                sentence = say("cli.error_with_actor", sentence=sentence, actor=say(f"cli.acts_{error.who_acts.value}"))
-            return exit_code(error), error_json(error, LANGUAGE), say("cli.error", sentence=sentence)
+            shown = say("cli.error", sentence=sentence_of(error, LANGUAGE))
+            return exit_code(error), error_json(error, LANGUAGE), shown
         case typer.TyperException():
             return ExitCode.USAGE, _simple("UsageError", error.format_message(), ExitCode.USAGE), _usage(error)
         case KeyboardInterrupt() | typer.Abort():

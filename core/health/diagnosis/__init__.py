@@ -1,0 +1,1 @@
+"""Signals to faults: evidence, ordered rules, coalescing, and the verdict."""

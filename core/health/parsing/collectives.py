@@ -1,0 +1,170 @@
+"""NCCL and process-group lines: the watchdog, bootstrap, and what NCCL says about its peers."""
+
+from __future__ import annotations
+
+from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.signals import SignalFamily
+
+_N = SignalFamily.COLLECTIVE
+
+PATTERNS: tuple[LinePattern, ...] = (
+    pattern(
+        _N,
+        "nccl_watchdog_timeout",
+        ("watchdog caught collective", "worknccl("),
+        r"(?:\[rank ?(?P<rank>\d+)\])?.{0,80}WorkNCCL\((?:SeqNum=(?P<seq>\d+), ?)?OpType=(?P<op>\w+)"
+        r"(?:, ?NumelIn=(?P<numel>\d+))?(?:, ?NumelOut=\d+)?(?:, ?Timeout\(ms\)=(?P<timeout_ms>\d+))?\)?"
+        r"(?:.{0,12}ran for (?P<ran_ms>\d+) milliseconds)?",
+    ),
+    pattern(
+        _N,
+        "nccl_socket_timeout",
+        (
+            "socket timeout",
+            "setting up nccl communicator",
+            "store->get",
+            "wait timeout after",
+            "timed out after 1800",
+            "monitoredbarrier",
+        ),
+    ),
+    pattern(
+        _N,
+        "collective_hang",
+        ("hang", "hung", "deadlock", "stuck", "blocked", "silence", "no progress"),
+        r"(?:nccl|all-?reduce|all-?gather|collective|broadcast|barrier|training|rank|job|step)\w*.{0,80}"
+        r"(?:\bhangs?\b|\bhung\b|hanging|deadlock|\bstuck\b|blocked|no progress)|"
+        r"(?:\bhangs?\b|hanging|deadlock|stuck).{0,60}(?:nccl|all-?reduce|collective|barrier"
+        r"|init_process_group)",
+    ),
+    pattern(
+        _N,
+        "hang_at_init",
+        ("init", "launch", "start", "first"),
+        r"(?:hang|deadlock|stuck|fail|timeout)\w*.{0,40}(?:right |immediately )?(?:after|at|during|in"
+        r"|on) (?:the )?(?:init\w*|launch|start-?up|first (?:iteration|step|collective|all-?reduce))",
+    ),
+    pattern(
+        _N,
+        "nccl_connect_refused",
+        (
+            "connection refused",
+            "no route to host",
+            "network is unreachable",
+            "connection timed out",
+            "socketstartconnect",
+        ),
+        r"(?:Call to )?(?:connect|socket\w*|bind)?.{0,60}(?P<code>Connection refused|No route to host"
+        r"|Network is unreachable|Connection timed out)",
+    ),
+    pattern(
+        _N,
+        "nccl_no_interface",
+        (
+            "no socket interface found",
+            "no interface found",
+            "no usable listening interface",
+            "nccl_socket_ifname",
+        ),
+    ),
+    pattern(
+        _N,
+        "nccl_version_mismatch",
+        ("mismatched nccl version", "nccl version mismatch", "different nccl version", "mismatching nccl"),
+    ),
+    pattern(
+        _N,
+        "nccl_truncated",
+        (
+            "message truncated",
+            "mismatched collective",
+            "mismatch between collective",
+            "collective mismatch",
+            "detected mismatch",
+        ),
+    ),
+    pattern(
+        _N,
+        "nccl_invalid_usage",
+        (
+            "duplicate gpu detected",
+            "ncclinvalidusage",
+            "invalid usage",
+            "ncclinvalidargument",
+            "invalid argument (run with",
+        ),
+    ),
+    pattern(
+        _N,
+        "nccl_shm",
+        ("dev/shm", "nccl-shm", "shared memory", "(shm)", "bus error", "shm_open"),
+        r"/dev/shm.{0,80}|nccl-shm|insufficient shared memory|\(shm\)"
+        r"|unexpected bus error encountered in worker|shm_open|"
+        r"shared memory.{0,40}(?:segment|fail|full|exhaust|too small|insufficient)",
+    ),
+    pattern(
+        _N,
+        "nccl_remote_gone",
+        (
+            "ncclremoteerror",
+            "remote process exited",
+            "connection closed by remote peer",
+            "connection closed by peer",
+            "connection reset by peer",
+            "net recv failed",
+            "broken pipe",
+        ),
+    ),
+    pattern(
+        _N,
+        "nccl_system_error",
+        (
+            "unhandled system error",
+            "ncclsystemerror",
+            "unhandled cuda error",
+            "ncclunhandledcudaerror",
+            "ncclinternalerror",
+        ),
+    ),
+    pattern(
+        _N,
+        "nccl_harmless",
+        ("failed to find nccl", "failed to open libibverbs", "libnccl-net.so", "no plugin found"),
+        r"Failed to find nccl\w+ symbol|Failed to open libibverbs|libnccl-net\.so.{0,60}|no plugin found",
+    ),
+    pattern(
+        _N,
+        "p2p_workaround",
+        (
+            "p2p_disable",
+            "p2p=0",
+            "shm_disable",
+            "ib_disable",
+            "nccl_p2p_level",
+            "nvls_enable",
+            "disable_p2p",
+            "cumem",
+        ),
+        r"(?P<code>NCCL_(?:P2P_DISABLE|SHM_DISABLE|IB_DISABLE|P2P_LEVEL|NVLS_ENABLE|CUMEM\w*)|p2p=0)",
+    ),
+    pattern(
+        _N,
+        "pcie_isolation",
+        ("iommu", "acs", "phb", "access control services", "amd_iommu", "virtuali"),
+        r"\biommu\b|\bACS\b|\bPHB\b|access control services",
+    ),
+    pattern(
+        _N,
+        "setting_cured",
+        ("_gid_index", "_ib_hca", "_ifname", "ib_timeout", "solved by setting", "fixed by setting", "ib_tc"),
+        r"NCCL_(?:IB_GID_INDEX|IB_HCA|SOCKET_IFNAME|IB_TIMEOUT|IB_TC|IB_SL)|(?:solved|fixed|resolved"
+        r"|cured) by setting",
+    ),
+    pattern(
+        _N,
+        "torchelastic_hang",
+        ("agent hangs", "hangs instead of restart", "shutdown", "never restarts", "does not restart"),
+        r"agent (?:hangs|does not restart|never restarts)|hangs? instead of restart|(?:torchelastic"
+        r"|torchrun|elastic).{0,60}(?:hang|stuck|never restart|does not restart)",
+    ),
+)

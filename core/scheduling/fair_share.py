@@ -1,0 +1,63 @@
+"""Dominant resource share: how far beyond its own quota a queue or cohort lives.
+
+Source: Kueue v0.20 `pkg/cache/scheduler/fair_sharing.go`. The share of a node is the largest, over resources,
+of 1000 x (borrowed amount) / (what its parent could lend), divided by the node's weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from core.scheduling.quantities import UNLIMITED, Slot
+from core.scheduling.quota_tree import QuotaNode
+
+PER_MILLE: Final = 1000
+
+
+class DominantShare(NamedTuple):
+    """Compares as fair sharing does: weighted share first, then (for two infinite ones) the bare ratio."""
+
+    weighted: float
+    ratio: float
+    is_borrowing: bool
+    resource: str
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        return (self.weighted, self.ratio if math.isinf(self.weighted) else 0.0)
+
+    @property
+    def shown(self) -> int:
+        """The whole number that Kueue reports."""
+        return UNLIMITED if math.isinf(self.weighted) else math.ceil(self.weighted)
+
+
+NO_SHARE: Final = DominantShare(0.0, 0.0, False, "")
+
+
+def dominant_share(node: QuotaNode, slots_by_resource: Mapping[str, Sequence[Slot]]) -> DominantShare:
+    """The share of `node` as it stands; a root borrows from nobody."""
+    parent = node.parent
+    if parent is None:
+        return NO_SHARE
+    usage, subtree, lendable = node.usage, node.subtree, parent.potential
+    best_ratio, best_resource, is_borrowing = 0.0, "", False
+    for resource, slots in slots_by_resource.items():
+        borrowed = 0
+        for slot in slots:
+            if usage[slot] > subtree[slot]:
+                borrowed += usage[slot] - subtree[slot]
+        if borrowed == 0:
+            continue
+        is_borrowing = True
+        lent = sum(lendable[slot] for slot in slots)
+        if lent > 0:
+            ratio = PER_MILLE * borrowed / lent
+            if ratio > best_ratio or (ratio == best_ratio and resource < best_resource):
+                best_ratio, best_resource = ratio, resource
+    if best_ratio == 0.0:
+        return DominantShare(0.0, 0.0, is_borrowing, best_resource)
+    weighted = best_ratio / node.weight if node.weight > 0 else math.inf
+    return DominantShare(weighted, best_ratio, is_borrowing, best_resource)

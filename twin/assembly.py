@@ -1,0 +1,164 @@
+"""One twin, wired: clock, log, world, account and both halves."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from datetime import datetime
+from pathlib import Path
+from random import Random
+
+from twin import snapshot
+from twin.auth import access_key_behind
+from twin.aws import eks
+from twin.aws.api import AwsApi
+from twin.aws.building import build_world, populate_account, populate_clusters
+from twin.aws.context import Context
+from twin.aws.moto_host import MotoHost
+from twin.clock import TwinClock
+from twin.holds import Holds
+from twin.kubernetes_half import KubernetesSite, MakeKubernetes
+from twin.request_log import RequestLog
+from twin.world.provisioning import Provisioning
+from twin.world.simulation import Simulation
+from twin.world.specification import WorldSpec
+from twin.world.state import World
+
+_LOG = logging.getLogger(__name__)
+IDLE_SECONDS = 0.2
+"""The ticker looks at least this often: a client may have set a nearer timer meanwhile."""
+SHORTEST_SLEEP_SECONDS = 0.01
+
+
+class Twin:
+    """What stands behind the gateway; `close()` ends the ticker and the Kubernetes half."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        token: str,
+        endpoint: str,
+        start: datetime,
+        time_factor: float,
+        seed: int,
+        specification: WorldSpec,
+        make_kubernetes: MakeKubernetes,
+    ) -> None:
+        """A folder that holds a world goes on with that one; `start`, `seed` and `specification` are for a new one."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._endpoint, self._snapshot_path = endpoint, folder / "world.json"
+        self._lock, self._closing = threading.RLock(), threading.Event()
+        self._labels: deque[tuple[str, str, str, str | None]] = deque()
+        saved = snapshot.load(self._snapshot_path)
+        self.clock = TwinClock(saved.time if saved is not None else start, time_factor)
+        self.log = RequestLog(folder / "requests.jsonl", self.clock)
+        self._account = MotoHost(folder / "account.jsonl")
+        self._token = token
+        self.holds = Holds()
+        self.aws = AwsApi(self._context, self._lock, self.log, self._save, token)
+        site = KubernetesSite(
+            folder=folder / "kubernetes",
+            clock=self.clock,
+            seed=seed,
+            user_of=self._user_of,
+            log=self.log,
+            agent=self,
+        )
+        self.kubernetes = make_kubernetes(site)
+        if saved is None:
+            self._begin(specification, seed, 0, None)
+        else:
+            self._begin(saved.specification, saved.seed, saved.restarts + 1, saved.world)
+        self._ticker = threading.Thread(target=self._tick, name="twin-ticker", daemon=True)
+        self._ticker.start()
+
+    @property
+    def lock(self) -> threading.RLock:
+        return self._lock
+
+    def warm_up(self) -> None:
+        """Import what the first AWS calls need, so that no call pays for it in twin time."""
+        self._account.warm_up()
+
+    def reset(self, specification: WorldSpec | None, seed: int | None) -> None:
+        """A new world (the same as before without a `specification`); nothing of the old one stays."""
+        with self._lock:
+            self.kubernetes.reset()
+            self.log.reset()
+            self._account.forget()
+            self._labels.clear()
+            self._begin(specification or self._spec, self._seed if seed is None else seed, 0, None)
+
+    def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
+        """`NodeAgent`: only noted here, as the caller may hold locks of its own; the ticker acts on it."""
+        self._labels.append((eks_name, node_name, label, value))
+
+    def close(self) -> None:
+        self._closing.set()
+        self._ticker.join()
+        self.kubernetes.close()
+        with self._lock:
+            self._save()
+        self.log.close()
+
+    def _begin(self, spec: WorldSpec, seed: int, restarts: int, world: World | None) -> None:
+        self._spec, self._seed, self._restarts = spec, seed, restarts
+        self._provisioning = Provisioning(self._account)
+        actions = self._provisioning.actions() | eks.timer_actions()
+        self.sim = Simulation(
+            world or build_world(spec, self.clock.now()),
+            self.clock,
+            Random(f"{seed}:{restarts}"),
+            self.kubernetes.orchestration,
+            actions,
+        )
+        zones = self.sim.world.zones.values()
+        parts = self._account.begin(spec.region, zones, seed, lambda: populate_account(self._account, spec))
+        if world is None:
+            populate_clusters(self._context(), spec, parts)
+        self._save()
+
+    def _context(self) -> Context:
+        return Context(
+            sim=self.sim,
+            provisioning=self._provisioning,
+            account=self._account,
+            endpoint=self._endpoint,
+            seen=self.sim.world,
+        )
+
+    def _user_of(self, token: str) -> str | None:
+        key = access_key_behind(token)
+        return "twin-admin" if key == self._token or key in self.sim.world.issued_keys else None
+
+    def _save(self) -> None:
+        snapshot.save(
+            self._snapshot_path,
+            snapshot.Snapshot(
+                time=self.clock.now(),
+                seed=self._seed,
+                restarts=self._restarts,
+                specification=self._spec,
+                world=self.sim.world,
+            ),
+        )
+
+    def _tick(self) -> None:
+        """Timers fire by themselves: the Kubernetes half shows nodes that nobody asked AWS about."""
+        while not self._closing.wait(self._pause()):
+            with self._lock:
+                try:
+                    if self.sim.advance() > 0:
+                        self._save()
+                except Exception:  # noqa: BLE001 - a fault in one timer must not stop the world
+                    _LOG.exception("a timer of the twin failed")
+
+    def _pause(self) -> float:
+        with self._lock:
+            due = self.sim.next_due()
+            if due is None:
+                return IDLE_SECONDS
+            ahead = self.clock.real_seconds((due - self.clock.now()).total_seconds())
+        return min(max(ahead, SHORTEST_SLEEP_SECONDS), IDLE_SECONDS)

@@ -1,0 +1,160 @@
+"""From a specification to a world: its zones and plans, and the clusters that stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from core.ids import InstanceTypeName, ZoneId
+from twin.aws import eks
+from twin.aws.context import Context
+from twin.aws.moto_host import MotoHost
+from twin.world.capacity import Grant
+from twin.world.specification import ClusterSpec, GroupSpec, PlanSpec, WorldSpec
+from twin.world.state import Cluster, Group, Plan, Spec, World, Zone
+
+_LETTERS = "abcdefghij"
+LIFECYCLE_SCRIPT = b"#!/bin/bash\nset -e\necho provisioned\n"
+TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
+ADDONS = ("eks-pod-identity-agent", "cert-manager", "amazon-sagemaker-hyperpod-training-operator")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountPart:
+    """Ids and ARNs of one cluster's surroundings."""
+
+    subnets: dict[ZoneId, str]
+    security_group: str
+    execution_role: str
+    control_plane_role: str
+    script_source: str
+
+
+def build_world(spec: WorldSpec, now: datetime) -> World:
+    """Without clusters: those need the account around them."""
+    names = _zone_names(spec.region, spec.zones)
+    zones = {
+        ZoneId(zone_id): Zone(
+            zone_id=ZoneId(zone_id),
+            name=names[zone_id],
+            free={InstanceTypeName(name): count for name, count in types.items()},
+        )
+        for zone_id, types in spec.zones.items()
+    }
+    return World(
+        region=spec.region,
+        zones=zones,
+        quotas={InstanceTypeName(name): limit for name, limit in spec.quotas.items()},
+        plans={plan.id: _plan(plan, now) for plan in spec.plans},
+    )
+
+
+def populate_account(account: MotoHost, spec: WorldSpec) -> dict[str, AccountPart]:
+    """What the world's clusters stand on in moto: the same ids for the same seed, so a restart repeats it."""
+    return {
+        cluster.name: _add_account_part(account, cluster, f"10.{100 + number}.0.0/16")
+        for number, cluster in enumerate(spec.clusters)
+    }
+
+
+def populate_clusters(ctx: Context, spec: WorldSpec, parts: dict[str, AccountPart]) -> None:
+    """The clusters of the world, healthy, with their nodes ready."""
+    for cluster in spec.clusters:
+        _add_cluster(ctx, cluster, parts[cluster.name])
+
+
+def _zone_names(region: str, zone_ids: Iterable[str]) -> dict[str, str]:
+    """AWS maps letters to zones per account, not in order of the ids: the first two are exchanged here."""
+    ordered = sorted(zone_ids)
+    ordered[:2] = reversed(ordered[:2])
+    return {zone_id: f"{region}{letter}" for zone_id, letter in zip(ordered, _LETTERS, strict=False)}
+
+
+def _plan(spec: PlanSpec, now: datetime) -> Plan:
+    return Plan(
+        name=spec.id,
+        instance_type=InstanceTypeName(spec.type),
+        count=spec.count,
+        zone=ZoneId(spec.zone),
+        status=spec.status,
+        start=now,
+        end=now + timedelta(hours=spec.hours_left),
+    )
+
+
+def _add_account_part(account: MotoHost, spec: ClusterSpec, cidr: str) -> AccountPart:
+    subnets, security_group = account.add_network(cidr, spec.name)
+    bucket = f"sagemaker-{spec.name}-lifecycle"
+    account.add_object(bucket, "base/on_create.sh", LIFECYCLE_SCRIPT)
+    return AccountPart(
+        subnets=subnets,
+        security_group=security_group,
+        execution_role=account.add_role(f"{spec.name}-execution", "sagemaker.amazonaws.com"),
+        control_plane_role=account.add_role(f"{spec.name}-control-plane", "eks.amazonaws.com"),
+        script_source=f"s3://{bucket}/base/",
+    )
+
+
+def _add_cluster(ctx: Context, spec: ClusterSpec, part: AccountPart) -> None:
+    sim, now = ctx.sim, ctx.sim.now
+    cluster_id = sim.short_id()
+    network = {"SecurityGroupIds": [part.security_group], "Subnets": [part.subnets[ZoneId(spec.zone)]]}
+    settings: Spec = {
+        "VpcConfig": network,
+        "NodeRecovery": spec.recovery,
+        "NodeProvisioningMode": "Continuous",
+        "Orchestrator": {"Slurm": {}},
+    }
+    if spec.orchestrator == "eks":
+        settings["Orchestrator"] = {"Eks": {"ClusterArn": _add_control_plane(ctx, spec, part)}}
+    cluster = Cluster(
+        name=spec.name,
+        cluster_id=cluster_id,
+        arn=ctx.arn("sagemaker", f"cluster/{cluster_id}"),
+        status="InService",
+        created_at=now,
+        listed_from=now,
+        spec=settings,
+        groups={group.name: _group(group, part) for group in spec.groups},
+        software_updated=True,
+    )
+    sim.world.clusters[spec.name] = cluster
+    for each in cluster.groups.values():
+        for node in ctx.provisioning.reconcile(sim, cluster, each):
+            grant = Grant(ZoneId(spec.zone), InstanceTypeName(each.spec["InstanceType"]))
+            ctx.provisioning.make_running(sim, cluster, node, grant)
+
+
+def _group(spec: GroupSpec, part: AccountPart) -> Group:
+    return Group(
+        name=spec.name,
+        target=spec.count,
+        status="InService",
+        has_reached_minimum=True,
+        spec={
+            "InstanceGroupName": spec.name,
+            "InstanceType": spec.type,
+            "InstanceCount": spec.count,
+            "ExecutionRole": part.execution_role,
+            "LifeCycleConfig": {"SourceS3Uri": part.script_source, "OnCreate": "on_create.sh"},
+            "ThreadsPerCore": 2,
+        },
+    )
+
+
+def _add_control_plane(ctx: Context, spec: ClusterSpec, part: AccountPart) -> str:
+    """An active EKS cluster with the add-ons that HyperPod jobs need; its ARN."""
+    name = f"{spec.name}-eks"
+    settings: Spec = {
+        "roleArn": part.control_plane_role,
+        "resourcesVpcConfig": {
+            "subnetIds": list(part.subnets.values()),
+            "securityGroupIds": [part.security_group],
+        },
+        "accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"},
+    }
+    cluster = eks.make_cluster(ctx.sim, ctx.arn("eks", f"cluster/{name}"), name, settings, "ACTIVE")
+    addons = ADDONS + ((TASK_GOVERNANCE,) if spec.teams else ())
+    cluster.addons = {addon: eks.make_addon(ctx, cluster, addon, "ACTIVE") for addon in addons}
+    return cluster.arn

@@ -1,0 +1,94 @@
+"""Everything that moves by itself on the Kubernetes side, in one loop that is polled."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass
+
+from twin.jobs import housekeeping
+from twin.jobs.admission import Admission
+from twin.jobs.controller import JobController, begin_again, environment_of
+from twin.jobs.kubelet import Kubelet
+from twin.jobs.processes import PodHost, end_leftovers
+from twin.jobs.scheduler import Scheduler
+from twin.kube.objects import name_of, text
+from twin.kube.planes import ControlPlane, ControlPlanes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeConfig:
+    host: PodHost
+    most_pods: int = 16
+    """Processes of pods at once in the whole twin; a gang beyond that waits and says so."""
+    longest_grace_seconds: float = 5.0
+    """Real seconds between SIGTERM and SIGKILL, whatever a pod asks for."""
+    poll_seconds: float = 0.1
+
+
+class JobRuntime:
+    """Scheduler, kubelets, job controller and clean-up of all control planes.
+
+    Made once per twin, before it serves; ends what an earlier twin in the same folder left running.
+    """
+
+    def __init__(self, planes: ControlPlanes, admission: Admission, config: RuntimeConfig) -> None:
+        self._planes = planes
+        self._config = config
+        self._lock = threading.RLock()
+        end_leftovers(planes.config.folder)
+        self.kubelet = Kubelet(planes.config.folder, config.host, environment_of, config.longest_grace_seconds)
+        self._controller = JobController(self.kubelet)
+        self._scheduler = Scheduler(admission, config.most_pods)
+        self._cleaned: dict[str, int] = {}
+        for plane in planes.all():
+            begin_again(plane)
+        planes.on_node_left.append(self._node_left)
+        planes.on_plane_deleted.append(self._plane_deleted)
+
+    def tick(self) -> None:
+        """One round over all control planes."""
+        with self._lock:
+            for plane in self._planes.all():
+                self.kubelet.sync(plane)
+                self._controller.sync(plane)
+                self._scheduler.schedule(plane, self._live_elsewhere(plane))
+                self.kubelet.sync(plane)
+                if self._cleaned.get(plane.name) != plane.store.version:
+                    housekeeping.clean(plane)
+                    self._cleaned[plane.name] = plane.store.version
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop`; then every pod is ended."""
+        while not stop.is_set():
+            self.tick()
+            try:
+                await asyncio.wait_for(stop.wait(), self._config.poll_seconds)
+            except TimeoutError:
+                continue
+        self.close()
+
+    def close(self) -> None:
+        """The machine is switched off: no pod outlives the twin."""
+        with self._lock:
+            self.kubelet.kill_where(lambda running: True)
+
+    def kill_pods_on(self, plane: ControlPlane, node_name: str) -> int:
+        """The machine under these pods stops; what they are restarted by stays. How many were killed."""
+        with self._lock:
+            return len(self.kubelet.kill_where(lambda r: r.plane is plane and r.node == node_name))
+
+    def _node_left(self, plane: ControlPlane, node_name: str) -> None:
+        with self._lock:
+            self.kill_pods_on(plane, node_name)
+            for pod in plane.store.objects("pods"):
+                if text(pod, "spec", "nodeName") == node_name:
+                    plane.resources.remove("pods", name_of(pod))
+
+    def _plane_deleted(self, plane: ControlPlane) -> None:
+        with self._lock:
+            self.kubelet.kill_where(lambda running: running.plane is plane)
+            self._cleaned.pop(plane.name, None)
+
+    def _live_elsewhere(self, plane: ControlPlane) -> int:
+        return sum(running.plane is not plane for running in self.kubelet.running.values())

@@ -1,0 +1,70 @@
+"""How the two halves are joined: the Kubernetes API and its planes behind the twin's one port."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Protocol, TypeAlias
+
+from twin.clock import TwinClock
+from twin.kube.app import Authorise, make_app
+from twin.kube.planes import ControlPlanes, KubeConfig
+from twin.ports import NodeAgent, Orchestration
+from twin.request_log import RequestLog
+
+# ASGI's own types: what a scope and a message hold is open by design.
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesSite:
+    """What a Kubernetes half is made from."""
+
+    folder: Path
+    clock: TwinClock
+    seed: int
+    user_of: Authorise
+    """Bearer token -> user, `None` for a stranger."""
+    log: RequestLog
+    agent: NodeAgent
+
+
+class KubernetesHalf(Protocol):
+    @property
+    def app(self) -> AsgiApp:
+        """Serves `/k8s/<EKS cluster>/...`, paths unchanged."""
+
+    @property
+    def orchestration(self) -> Orchestration: ...
+
+    def reset(self) -> None:
+        """As if the twin had just been made."""
+
+    def close(self) -> None: ...
+
+
+MakeKubernetes: TypeAlias = Callable[[KubernetesSite], KubernetesHalf]
+
+
+class ServedKubernetes:
+    """The real one."""
+
+    def __init__(self, site: KubernetesSite) -> None:
+        self._planes = ControlPlanes(KubeConfig(folder=site.folder), site.clock, Random(site.seed), site.agent)
+        self.app: AsgiApp = make_app(self._planes, site.user_of, site.log)
+
+    @property
+    def orchestration(self) -> Orchestration:
+        return self._planes
+
+    def reset(self) -> None:
+        self._planes.reset()
+
+    def close(self) -> None:
+        self._planes.close()
