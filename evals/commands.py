@@ -6,6 +6,7 @@ import typer
 
 from evals import parity
 from evals.bench_logs import logs
+from evals.bench_scheduling import scheduling
 from evals.diagnose import diagnose
 
 eval_app = typer.Typer(help="Measure correctness.", no_args_is_help=True)
@@ -21,3 +22,4 @@ def _group() -> None:
 eval_app.command("parity")(parity.parity)
 eval_app.command("diagnose")(diagnose)
 bench_app.command("logs")(logs)
+bench_app.command("scheduling")(scheduling)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from core.scheduling.assignment import Assignment, FitMode
 from core.scheduling.decisions import CycleResult, Decision, Eviction, Outcome, Recomputations
-from core.scheduling.holders import Holder
 from core.scheduling.nomination import Nomination, Nominator
 from core.scheduling.order import FairOrder, classical_key
 from core.scheduling.preemption import can_always_reclaim
@@ -18,6 +17,7 @@ from core.scheduling.quantities import Usage
 from core.scheduling.queues import RequeueReason
 from core.scheduling.quota_tree import QueueNode
 from core.scheduling.refusals import Refusal, RefusalReason
+from core.scheduling.relief import Relief
 from core.scheduling.snapshot import Snapshot
 from core.scheduling.topology import LeafUsage
 from core.scheduling.world import AdmittedPodSet, AdmittedWorkload
@@ -32,8 +32,7 @@ class Cycle:
         self._number = number
         self._now_s = now_s
         self._generation = generation
-        self._taken: dict[str, Holder] = {}
-        """Victims of this cycle so far, by uid."""
+        self._relief = Relief()
         self._assumed: list[tuple[QueueNode, Usage]] = []
         self._assumed_places: list[LeafUsage] = []
         self._skipped: dict[str, int] = {}
@@ -82,7 +81,7 @@ class Cycle:
         elif is_deferred:
             self._assume(nomination, nomination.usage)
             self._refuse(nomination, RefusalReason.WAITS_FOR_VICTIMS_OF_OTHERS, RequeueReason.PENDING_PREEMPTION)
-        elif any(victim.holder.uid in self._taken for victim in nomination.victims):
+        elif any(victim.holder.uid in self._relief.victims for victim in nomination.victims):
             self._skip_preemption(nomination)
             self._refuse(nomination, RefusalReason.VICTIMS_TAKEN, RequeueReason.FAILED_AFTER_NOMINATION)
         elif not self._still_fits(nomination):
@@ -96,11 +95,13 @@ class Cycle:
 
     def _recompute_if_overlapping(self, nomination: Nomination) -> bool:
         """Decide again as if earlier victims were gone. True when the workload then fits without any."""
-        if not any(victim.holder.uid in self._taken for victim in nomination.victims):
+        if not any(victim.holder.uid in self._relief.victims for victim in nomination.victims):
             return False
         if not self._snapshot.config.gates.recompute_on_victim_overlap:
             return False
-        with self._snapshot.taken_out(self._taken.values()):
+        relief = self._relief
+        leaving = relief.victims.values() if self._snapshot.topology.is_used else relief.in_tree(nomination.queue)
+        with self._snapshot.taken_out(leaving):
             self._nominator.renominate(nomination, self._generation, self._number)
         counts = self._recomputed.setdefault(nomination.queue.name, Recomputations())
         if nomination.is_fitting:
@@ -114,24 +115,33 @@ class Cycle:
 
     def _still_fits(self, nomination: Nomination) -> bool:
         """With every victim of the cycle gone, its own included."""
-        with self._snapshot.taken_out([*self._taken.values(), *(v.holder for v in nomination.victims)]):
-            if not nomination.queue.fits(nomination.usage):
-                return False
-            if self._has_place(nomination):
-                return True
+        if not self._fits_quota(nomination):
+            return False
+        if not self._nominator.placer.concerns(nomination.pending, nomination.queue):
+            return True
+        if self._has_place(nomination):
+            return True
         if not self._snapshot.config.gates.tas_recompute_within_cycle:
             return False
         self._nominator.renominate(nomination, self._generation, self._number)
         if not (nomination.is_fitting or nomination.victims):
             return False
-        with self._snapshot.taken_out([*self._taken.values(), *(v.holder for v in nomination.victims)]):
-            return nomination.queue.fits(nomination.usage) and self._has_place(nomination)
+        return self._fits_quota(nomination) and self._has_place(nomination)
+
+    def _fits_quota(self, nomination: Nomination) -> bool:
+        queue, usage = nomination.queue, nomination.usage
+        if queue.fits(usage):
+            return True  # room never shrinks when others leave
+        own = [victim.holder for victim in nomination.victims]
+        if not self._relief.may_help(queue, usage, own):
+            return False
+        with self._relief.applied(queue, own):
+            return queue.fits(usage)
 
     def _has_place(self, nomination: Nomination) -> bool:
-        placer = self._nominator.placer
-        if not placer.concerns(nomination.pending, nomination.queue):
-            return True
-        return placer.fits(nomination.pending, nomination.assignment)
+        leaving = [*self._relief.victims.values(), *(victim.holder for victim in nomination.victims)]
+        with self._snapshot.taken_out(leaving):
+            return self._nominator.placer.fits(nomination.pending, nomination.assignment)
 
     def _admit(self, nomination: Nomination) -> None:
         admitted = admitted_workload(nomination, self._now_s)
@@ -153,7 +163,7 @@ class Cycle:
         evictions = []
         for victim in nomination.victims:
             holder = victim.holder
-            self._taken[holder.uid] = holder
+            self._relief.add(holder)
             evictions.append(
                 Eviction(
                     uid=holder.uid,

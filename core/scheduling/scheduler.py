@@ -16,7 +16,7 @@ from core.scheduling.errors import WorldField, world_invalid
 from core.scheduling.nomination import Nomination, Nominator
 from core.scheduling.pending import Pending
 from core.scheduling.queues import PendingQueue, RequeueReason
-from core.scheduling.quota_tree import QueueNode
+from core.scheduling.quota_tree import QuotaNode
 from core.scheduling.refusals import Refusal, RefusalReason
 from core.scheduling.snapshot import Snapshot
 from core.scheduling.validation import check_workload, check_world
@@ -35,9 +35,8 @@ class Scheduler:
             name: PendingQueue(node.facts.strategy, parks_by_shape=gates.scheduling_equivalence_hashing)
             for name, node in self._snapshot.tree.queues.items()
         }
-        self._members: dict[QueueNode | str, list[str]] = {}
-        for name, node in self._snapshot.tree.queues.items():
-            self._members.setdefault(node.root.name if node.parent else node, []).append(name)
+        self._with_parked: dict[QuotaNode, set[str]] = {}
+        """Tree -> queues where something is parked."""
         self._inactive = frozenset(
             name for name, node in self._snapshot.tree.queues.items() if not self._nominator.assigner.is_active(node)
         )
@@ -91,11 +90,9 @@ class Scheduler:
     def capacity_changed(self, queue: str) -> None:
         """Quota became free or moved somewhere in the queue's tree: whoever is parked there is tried again."""
         self._generation += 1
-        node = self._snapshot.queue(queue)
-        for name in self._members[node.root.name if node.parent else node]:
-            if self._queues[name].has_parked:
-                self._queues[name].unpark()
-                self._occupy(name)
+        for name in self._with_parked.pop(self._snapshot.queue(queue).root, ()):
+            self._queues[name].unpark()
+            self._occupy(name)
 
     def waiting(self, queue: str) -> tuple[list[PendingWorkload], list[PendingWorkload]]:
         """(those that will be tried, those parked until something changes or their backoff ends)."""
@@ -153,8 +150,11 @@ class Scheduler:
 
     def _put_back(self, pending: Pending, reason: RequeueReason) -> None:
         name = pending.facts.queue
-        self._queues[name].requeue(pending, reason, self._generation)
+        queue = self._queues[name]
+        queue.requeue(pending, reason, self._generation)
         self._occupied.add(name)
+        if queue.has_parked:
+            self._with_parked.setdefault(self._snapshot.queue(name).root, set()).add(name)
 
     def _enqueue(self, pending: Pending) -> None:
         facts = pending.facts

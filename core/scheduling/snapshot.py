@@ -95,9 +95,11 @@ class Snapshot:
     @contextmanager
     def taken_out(self, holders: Iterable[Holder]) -> Iterator[None]:
         """The state without `holders`; those already out stay out."""
-        out = [holder for holder in holders if not holder.is_out]
-        for holder in out:
-            self.take_out(holder)
+        out: list[Holder] = []
+        for holder in holders:
+            if not holder.is_out:
+                self.take_out(holder)
+                out.append(holder)
         try:
             yield
         finally:
