@@ -17,10 +17,13 @@ from twin.aws.building import build_world, populate_account, populate_clusters
 from twin.aws.context import Context
 from twin.aws.moto_host import MotoHost
 from twin.clock import TwinClock
+from twin.faults import Faults
 from twin.holds import Holds
 from twin.kubernetes_half import KubernetesSite, MakeKubernetes
 from twin.request_log import RequestLog
+from twin.world.joining import HEALTH_LABEL
 from twin.world.provisioning import Provisioning
+from twin.world.recovery import Recovery
 from twin.world.simulation import Simulation
 from twin.world.specification import WorldSpec
 from twin.world.state import World
@@ -71,12 +74,22 @@ class Twin:
             self._begin(specification, seed, 0, None)
         else:
             self._begin(saved.specification, saved.seed, saved.restarts + 1, saved.world)
+        self.log.attach(self)
         self._ticker = threading.Thread(target=self._tick, name="twin-ticker", daemon=True)
         self._ticker.start()
 
     @property
     def lock(self) -> threading.RLock:
         return self._lock
+
+    def advance(self) -> None:
+        """Let everything happen that is due by now. Called under `lock`."""
+        while self._labels:
+            eks_name, node_name, label, value = self._labels.popleft()
+            if label == HEALTH_LABEL:
+                self._recovery.label_changed(self.sim, eks_name, node_name, value)
+        if self.sim.advance() > 0:
+            self._save()
 
     def warm_up(self) -> None:
         """Import what the first AWS calls need, so that no call pays for it in twin time."""
@@ -95,6 +108,15 @@ class Twin:
         """`NodeAgent`: only noted here, as the caller may hold locks of its own; the ticker acts on it."""
         self._labels.append((eks_name, node_name, label, value))
 
+    def mutation_arrived(self, call: str) -> None:
+        """`Moments`: the log asks from whichever thread answers the call."""
+        with self._lock:
+            self.faults.mutation_arrived(call)
+
+    def effect_done(self, call: str) -> bool:
+        with self._lock:
+            return self.faults.effect_done(call)
+
     def close(self) -> None:
         self._closing.set()
         self._ticker.join()
@@ -106,7 +128,9 @@ class Twin:
     def _begin(self, spec: WorldSpec, seed: int, restarts: int, world: World | None) -> None:
         self._spec, self._seed, self._restarts = spec, seed, restarts
         self._provisioning = Provisioning(self._account)
-        actions = self._provisioning.actions() | eks.timer_actions()
+        recovery = Recovery(self._provisioning, self._account)
+        actions = self._provisioning.actions() | recovery.actions() | eks.timer_actions()
+        actions["fault.due"] = lambda sim, args: self.faults.due(args["number"])
         self.sim = Simulation(
             world or build_world(spec, self.clock.now()),
             self.clock,
@@ -114,6 +138,8 @@ class Twin:
             self.kubernetes.orchestration,
             actions,
         )
+        self.faults = Faults(self.sim, recovery, self.kubernetes.workloads)
+        self._recovery = recovery
         zones = self.sim.world.zones.values()
         parts = self._account.begin(spec.region, zones, seed, lambda: populate_account(self._account, spec))
         if world is None:
@@ -121,12 +147,14 @@ class Twin:
         self._save()
 
     def _context(self) -> Context:
+        self.advance()
         return Context(
             sim=self.sim,
             provisioning=self._provisioning,
             account=self._account,
             endpoint=self._endpoint,
-            seen=self.sim.world,
+            seen=self.faults.seen(),
+            is_on=self.faults.is_on,
         )
 
     def _user_of(self, token: str) -> str | None:
@@ -150,8 +178,7 @@ class Twin:
         while not self._closing.wait(self._pause()):
             with self._lock:
                 try:
-                    if self.sim.advance() > 0:
-                        self._save()
+                    self.advance()
                 except Exception:  # noqa: BLE001 - a fault in one timer must not stop the world
                     _LOG.exception("a timer of the twin failed")
 

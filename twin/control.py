@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Annotated, TypeVar
 from urllib.parse import parse_qs
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from twin.assembly import Twin
+from twin.faults import FaultSpec
 from twin.live import live_state
 from twin.world.specification import WorldSpec
 
@@ -62,6 +64,8 @@ class Control:
             ("GET", "/_twin/holds"): lambda query, body: self._twin.holds.shown(),
             ("POST", "/_twin/holds"): self._hold,
             ("POST", "/_twin/release"): lambda query, body: {"released": self._twin.holds.release()},
+            ("GET", "/_twin/faults"): self._faults,
+            ("POST", "/_twin/faults"): self._arm,
         }
 
     def __call__(self, method: str, path: str, query: str, body: bytes) -> tuple[int, object]:
@@ -78,7 +82,7 @@ class Control:
     def _state(self, query: Mapping[str, str], body: bytes) -> object:
         del query, body
         with self._twin.lock:
-            self._twin.sim.advance()
+            self._twin.advance()
             return live_state(self._twin.sim.world)
 
     def _requests(self, query: Mapping[str, str], body: bytes) -> object:
@@ -94,10 +98,11 @@ class Control:
     def _set_clock(self, query: Mapping[str, str], body: bytes) -> object:
         change = _parsed(ClockChange, body)
         with self._twin.lock:
+            self._twin.advance()
             if change.factor is not None:
                 self._twin.clock.set_factor(change.factor)
             self._twin.clock.advance(change.advance_seconds)
-            self._twin.sim.advance()
+            self._twin.advance()
         return self._clock(query, b"")
 
     def _hold(self, query: Mapping[str, str], body: bytes) -> object:
@@ -111,6 +116,27 @@ class Control:
         if reset.time_factor is not None:
             self._twin.clock.set_factor(reset.time_factor)
         return self._clock(query, b"")
+
+    def _faults(self, query: Mapping[str, str], body: bytes) -> object:
+        del query, body
+        with self._twin.lock:
+            return [
+                {**fault.spec, "number": fault.number, "problem": fault.problem, "fired_at": _text(fault.fired_at)}
+                for fault in self._twin.sim.world.faults
+            ]
+
+    def _arm(self, query: Mapping[str, str], body: bytes) -> object:
+        specs = _FAULTS.validate_json(body)
+        with self._twin.lock:
+            self._twin.faults.arm(specs)
+        return self._faults(query, b"")
+
+
+_FAULTS = TypeAdapter(list[FaultSpec])
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment is not None else None
 
 
 def _parsed(kind: type[B], body: bytes) -> B:

@@ -65,6 +65,8 @@ class Gateway:
         answer = await asyncio.to_thread(self.aws.answer, request)
         if answer.effect is not None:
             await self.holds.pass_on(answer.effect)
+        if answer.delay_seconds:
+            await asyncio.sleep(answer.delay_seconds)
         if answer.is_lost:
             self._break(scope)
         else:

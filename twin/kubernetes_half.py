@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 from twin.clock import TwinClock
 from twin.kube.app import Authorise, make_app
 from twin.kube.planes import ControlPlanes, KubeConfig
-from twin.ports import NodeAgent, Orchestration
+from twin.ports import NodeAgent, Orchestration, Workloads
 from twin.request_log import RequestLog
 
 # ASGI's own types: what a scope and a message hold is open by design.
@@ -43,6 +43,10 @@ class KubernetesHalf(Protocol):
     @property
     def orchestration(self) -> Orchestration: ...
 
+    @property
+    def workloads(self) -> Workloads | None:
+        """`None`: no jobs run here."""
+
     def reset(self) -> None:
         """As if the twin had just been made."""
 
@@ -62,6 +66,10 @@ class ServedKubernetes:
     @property
     def orchestration(self) -> Orchestration:
         return self._planes
+
+    @property
+    def workloads(self) -> Workloads | None:
+        return None
 
     def reset(self) -> None:
         self._planes.reset()

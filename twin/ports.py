@@ -60,3 +60,53 @@ class NodeAgent(Protocol):
 
     def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
         """Someone set a label on a node; `sagemaker.amazonaws.com/node-health-status` triggers recovery."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFault:
+    """What processes on a node feel of a fault."""
+
+    kind: str
+    """`xid`, `gpu_lost`, `efa_down`, `slow_node` or `node_unreachable`, as scenarios name them."""
+    code: int | None = None
+    """Of an Xid."""
+    factor: float | None = None
+    """How much slower, of `slow_node`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedJob:
+    """A job that stands in a world from its first moment on."""
+
+    name: str
+    team: str
+    """Empty: no team, the default namespace."""
+    nodes: int
+    priority: str
+    """`high` or `low`."""
+    state: str
+    """`Pending`, `Running`, `Suspended`, `Succeeded`, `Failed` or `Stopped`; a Running one never ends by itself."""
+    log: str
+    """Its last line."""
+
+
+class Workloads(Protocol):
+    """Jobs, as the AWS half's faults and worlds need them; the Kubernetes half implements it."""
+
+    def seed(self, eks_name: str, teams: tuple[str, ...], jobs: tuple[SeedJob, ...], mounts: tuple[str, ...]) -> None:
+        """Namespaces of teams, jobs as if they had been submitted, and paths that pods can read."""
+
+    def nodes_of_job(self, eks_name: str, job: str) -> tuple[str, ...]:
+        """Node names in order of rank. Raises LookupError for an unknown job."""
+
+    def node_fault(self, eks_name: str, node_name: str, fault: NodeFault) -> None:
+        """An `xid` fails the rank there with the matching CUDA error; an unreachable node's pods fall silent."""
+
+    def job_fault(self, eks_name: str, job: str, kind: str) -> None:
+        """`job_hang`: its processes stop making steps; `loss_nan`: its next losses are NaN."""
+
+    def live_jobs(self, eks_name: str) -> dict[str, dict[str, object]]:
+        """Job name -> `state`, `nodes`, `resumed_from_step`, as a scenario's `live` block has them."""
+
+    def readable_mounts(self, eks_name: str) -> tuple[str, ...]:
+        """Paths that a pod of the cluster can read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from twin.kubernetes_half import KubernetesSite, Receive, Scope, Send
-from twin.ports import JoiningNode
+from twin.ports import JoiningNode, Workloads
 
 
 @dataclass(slots=True)
@@ -48,6 +48,7 @@ class FakeKubernetes:
 
     def __init__(self, site: KubernetesSite) -> None:
         self.site, self.orchestration = site, FakeOrchestration()
+        self.workloads: Workloads | None = None
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope, receive

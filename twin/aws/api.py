@@ -15,6 +15,7 @@ from twin.auth import signed_scope
 from twin.aws import ec2, eks, pricing, quotas, sagemaker
 from twin.aws.context import Context, Handler
 from twin.aws.errors import AwsError, NotInTwin
+from twin.aws.hostile import Disturbance
 from twin.aws.models import Service, load_service
 from twin.aws.moto_host import SERVICES as MOTO_SERVICES
 from twin.aws.params import Params
@@ -42,6 +43,8 @@ _INVALID: Final = {
     "service-quotas": "IllegalArgumentException",
     "pricing": "InvalidParameterException",
 }
+_THROTTLED: Final = {"ec2": "RequestLimitExceeded", "s3": "SlowDown", "service-quotas": "TooManyRequestsException"}
+SLOW_READ_SECONDS: Final = 1.5
 _UNKNOWN_CALLER: Final = {
     "ec2": "AuthFailure",
     "s3": "InvalidAccessKeyId",
@@ -57,10 +60,15 @@ class Answer:
     """The effect is done, and the caller must see its connection break."""
     effect: str | None = None
     """The call, as the log names it, when it took effect."""
+    delay_seconds: float = 0.0
+    """Real time by which the answer comes late."""
 
 
 class AwsApi:
-    """One request at a time, under `lock`. `save` is called after each that took effect, before it is answered."""
+    """One request at a time, under `lock`.
+
+    `make_context` brings the world up to now; `save` is called after each call that took effect, before its answer.
+    """
 
     def __init__(
         self,
@@ -77,7 +85,6 @@ class AwsApi:
         """Never raises for what a client sent."""
         with self._lock:
             ctx = self._make_context()
-            ctx.sim.advance()
             request_id = ctx.sim.uuid()
             scope = signed_scope(request.headers, request.query)
             service = _SIGNING_NAMES.get(scope.service, scope.service) if scope is not None else _guess(request)
@@ -108,6 +115,8 @@ class AwsApi:
             changes = not operation.startswith(_READS)
             if changes:
                 self._log.mutation_arrived(f"{request.service}:{operation}")
+            if ctx.is_on("throttle"):
+                raise AwsError(_THROTTLED.get(service.name, "ThrottlingException"), "Rate exceeded", status=429)
             response = self._respond(ctx, service, operation, request, request_id, changes)
             outcome = "ok" if response.status < 400 else _error_code(response)
         except AwsError as error:
@@ -117,8 +126,6 @@ class AwsApi:
             internal = AwsError("InternalFailure", f"A fault of the twin: {error!r}", status=500)
             response, outcome = serialize_error(request.service, internal, request_id), internal.code
         took_effect = changes and outcome == "ok" and ctx.outcome.took_effect
-        if took_effect:
-            self._save()
         lost = self._log.record(
             call=f"{request.service}:{operation}",
             caller=_caller(request),
@@ -126,7 +133,11 @@ class AwsApi:
             took_effect=took_effect,
             request_id=request_id,
         )
-        return Answer(response, lost, f"{request.service}:{operation}" if took_effect else None)
+        if took_effect:
+            self._save()
+        is_slow = not changes and ctx.is_on("slow_reads")
+        effect = f"{request.service}:{operation}" if took_effect else None
+        return Answer(response, lost, effect, SLOW_READ_SECONDS if is_slow else 0.0)
 
     def _respond(
         self, ctx: Context, service: Service, operation: str, request: Request, request_id: str, changes: bool
@@ -141,7 +152,8 @@ class AwsApi:
         found = violations(model.input_shape, values)
         if found:
             raise AwsError(_INVALID.get(service.name, "ValidationException"), summary(found))
-        return serialize(service, model, handler(ctx, Params(values)), request_id)
+        disturb = Disturbance(ctx.sim.random) if ctx.is_on("hostile") and not changes else None
+        return serialize(service, model, handler(ctx, Params(values)), request_id, disturb)
 
     def _ask_moto(self, ctx: Context, operation: str, request: Request, changes: bool) -> Response:
         response = ctx.account.call(request, changes=changes)

@@ -32,6 +32,8 @@ class Context:
     """`http://127.0.0.1:<port>`, for what carries addresses."""
     seen: World
     """The world as reads see it: `sim.world`, or an older one while reads are stale."""
+    is_on: Callable[[str], bool]
+    """Whether a fault that lasts is in force."""
     outcome: Outcome = field(default_factory=Outcome)
 
     def arn(self, service: str, resource: str) -> str:

@@ -6,7 +6,7 @@ import base64
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
@@ -68,8 +68,17 @@ def parse_params(service: Service, operation: OperationModel, request: Request) 
     return _rest_params(service, operation, request)
 
 
-def serialize(service: Service, operation: OperationModel, result: Reply, request_id: str) -> Response:
-    """Raises `KeyError` for a member that the output shape lacks: the model is the contract for the twin too."""
+def serialize(
+    service: Service,
+    operation: OperationModel,
+    result: Reply,
+    request_id: str,
+    disturb: Callable[[Shape, object], object] | None = None,
+) -> Response:
+    """`disturb` may change the JSON of an answer.
+
+    Raises `KeyError` for a member that the output shape lacks: the model is the contract for the twin too.
+    """
     shape = operation.output_shape
     if service.protocol == "ec2":
         inner = "".join(_xml_members(shape, result)) if shape is not None else ""
@@ -77,6 +86,8 @@ def serialize(service: Service, operation: OperationModel, result: Reply, reques
         xml = f'<{tag} xmlns="{EC2_NAMESPACE}"><requestId>{request_id}</requestId>{inner}</{tag}>'
         return Response(status=200, body=xml.encode(), headers={"content-type": "text/xml;charset=UTF-8"})
     body = _to_json(shape, result) if shape is not None else {}
+    if disturb is not None and shape is not None:
+        body = disturb(shape, body)
     content_type = "application/x-amz-json-1.1" if service.protocol == "json" else "application/json"
     headers = {"content-type": content_type, "x-amzn-requestid": request_id}
     return Response(status=operation.http.get("responseCode", 200), body=json.dumps(body).encode(), headers=headers)

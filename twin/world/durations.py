@@ -32,6 +32,9 @@ LIST_LAG: Final[Bounds] = (5.0, 60.0)
 """ListClusterNodes and ListClusters show a change later than describe does."""
 SECOND_EVENT: Final[float] = 0.8
 """One fault writes two events, this far apart."""
+AGENT_DETECTION: Final[Bounds] = (5.0, 30.0)
+"""From a fault in a node's log to the agent's label."""
+UNREACHABLE_DETECTION: Final[Bounds] = (4 * MINUTE, 8 * MINUTE)
 RECOVERY_START: Final[Bounds] = (10.0, 40.0)
 """From the health label to HyperPod's own reboot or replacement."""
 MINIMUM_DEADLINE: Final[float] = 3 * HOUR

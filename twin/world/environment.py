@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from core.ids import ZoneId
@@ -26,6 +27,9 @@ class Environment(Protocol):
 
     def network_fault(self, cluster: Cluster, group: Group) -> str:
         """AWS's text of why the group's network lets no EFA traffic through, or empty."""
+
+    def write_log(self, group: str, stream: str, moment: datetime, lines: list[str]) -> None:
+        """Append to a CloudWatch Logs stream, which is made if it is missing."""
 
     def lifecycle_fault(self, group: Group) -> str:
         """AWS's text of why the group's lifecycle script cannot run, or empty."""

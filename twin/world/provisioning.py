@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.ids import InstanceTypeName, NodeLogicalId, ZoneId
-from twin.world import capacity, durations, events, joining
+from twin.world import capacity, durations, events, joining, nodelogs
 from twin.world.environment import Environment
 from twin.world.simulation import Simulation, TimerAction
 from twin.world.state import Cluster, Group, Node
@@ -22,8 +22,6 @@ class Provisioning:
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
-        self.lifecycle_faults: int = 0
-        """How many of the next launches fail in their lifecycle script."""
 
     def actions(self) -> dict[str, TimerAction]:
         on_node = _on_node
@@ -200,7 +198,7 @@ class Provisioning:
 
     def _launched(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
         group = cluster.groups[node.group]
-        failure = self._environment.network_fault(cluster, group) or self._lifecycle_fault(group)
+        failure = self._environment.network_fault(cluster, group) or self._lifecycle_fault(sim, cluster, group, node)
         if failure:
             self._release(sim, cluster, node)
             self._fail(sim, cluster, node, failure)
@@ -260,11 +258,17 @@ class Provisioning:
         capacity.give_back(sim.world, cluster.groups[node.group], node)
         node.instance_id, node.launched_at, node.zone, node.ip = None, None, None, ""
 
-    def _lifecycle_fault(self, group: Group) -> str:
-        if self.lifecycle_faults > 0:
-            self.lifecycle_faults -= 1
-            return "Lifecycle scripts did not run successfully. The script exited with code 1."
-        return self._environment.lifecycle_fault(group)
+    def _lifecycle_fault(self, sim: Simulation, cluster: Cluster, group: Group, node: Node) -> str:
+        """Run the scripts: their log is written whether they succeed or not."""
+        failure = self._environment.lifecycle_fault(group)
+        if sim.world.failing_scripts > 0:
+            sim.world.failing_scripts -= 1
+            failure = "Lifecycle scripts did not run successfully. The script exited with code 1."
+        script = group.spec.get("LifeCycleConfig", {}).get("OnCreate")
+        lines = [f"[start] running {script} on {node.instance_id}", f"[end] {failure or 'exit code 0'}"]
+        if script:
+            nodelogs.write(self._environment, sim, cluster, node, "LifecycleConfig", lines)
+        return failure
 
     def _settle_cluster(self, sim: Simulation, cluster: Cluster, group: Group) -> None:
         running = sum(node.status == "Running" for node in cluster.nodes_of(group.name))

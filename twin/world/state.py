@@ -209,6 +209,17 @@ class Timer:
 
 
 @dataclass(slots=True, kw_only=True)
+class Fault:
+    """One injected fault: it fires once, the first time its moment comes."""
+
+    number: int
+    spec: Spec
+    fired_at: datetime | None = None
+    problem: str = ""
+    """Why it could not be carried out when its moment came."""
+
+
+@dataclass(slots=True, kw_only=True)
 class World:
     region: str
     zones: dict[ZoneId, Zone]
@@ -223,6 +234,13 @@ class World:
     """IAM is eventually consistent: when SageMaker can first assume a role made through this twin."""
     issued_keys: dict[str, str] = field(default_factory=dict)
     """Access keys that STS handed out here -> the operation that did."""
+    faults: list[Fault] = field(default_factory=list)
+    windows: dict[str, datetime] = field(default_factory=dict)
+    """Fault that lasts -> until when."""
+    failing_scripts: int = 0
+    """How many of the next launches fail in their lifecycle script."""
+    failing_file_systems: int = 0
+    mutations_seen: int = 0
     timers: list[Timer] = field(default_factory=list)
     timer_count: int = 0
 

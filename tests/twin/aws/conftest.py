@@ -6,6 +6,7 @@ import json
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,25 +86,34 @@ WORLD = WorldSpec(
 def twin_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwinUnderTest]:
     folder: Path = tmp_path_factory.mktemp("twin")
     config = TwinConfig(folder=folder, port=0, token=TOKEN, time_factor=SLOW, seed=0, world=WORLD)
-    ready, found = threading.Event(), []
-
-    def announce(running: RunningTwin) -> None:
-        found.append(running)
-        ready.set()
-
-    thread = threading.Thread(
-        target=lambda: serve(config, clock=SystemClock(), on_ready=announce, make_kubernetes=FakeKubernetes)
-    )
-    thread.start()
-    assert ready.wait(20)
-    try:
-        yield TwinUnderTest(found[0])
-    finally:
-        found[0].stop()
-        thread.join(20)
+    with serving(config) as twin:
+        yield twin
 
 
 @pytest.fixture
 def twin(twin_process: TwinUnderTest) -> TwinUnderTest:
     twin_process.reset()
     return twin_process
+
+
+@contextmanager
+def serving(config: TwinConfig) -> Iterator[TwinUnderTest]:
+    """A twin of this process, served from a thread. moto's state is one per process: use one at a time."""
+    ready, found = threading.Event(), []
+
+    def announce(running: RunningTwin) -> None:
+        found.append(running)
+        ready.set()
+
+    def run() -> None:
+        serve(config, clock=SystemClock(), on_ready=announce, make_kubernetes=FakeKubernetes)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert ready.wait(20)
+        yield TwinUnderTest(found[0])
+    finally:
+        for running in found:
+            running.stop()
+        thread.join(20)
