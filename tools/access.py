@@ -16,6 +16,10 @@ class ToolAccess:
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
 
+    @property
+    def region(self) -> str:
+        return self._clients.aws.region
+
     def read(self, tool: ReadTool[ArgsT, ResultT], args: ArgsT) -> ResultT:
         """Raises `ToolError`."""
         return tool.read(self._clients, args)
