@@ -6,6 +6,7 @@ OpsError
    +- IllegalTransition      this status does not follow that one
    +- LeaseLost              another worker holds the run now: stop writing
    +- IdempotencyMismatch    the same key came with other arguments
+   +- ApprovalUsed          this node of the plan has its run already
    +- DatabaseUnusable       corrupt, locked for good, or written by a newer version
 """
 
@@ -47,6 +48,12 @@ class IdempotencyMismatch(StateError):
     def __init__(self, key: str) -> None:
         super().__init__(message("state.idempotency_mismatch", key=key))
         self.key = key
+
+
+class ApprovalUsed(StateError):
+    def __init__(self, plan_id: str, node_id: str, run_id: str) -> None:
+        super().__init__(message("state.approval_used", plan=plan_id, node=node_id, run=run_id))
+        self.plan_id, self.node_id, self.run_id = plan_id, node_id, run_id
 
 
 class DatabaseUnusable(StateError):

@@ -12,7 +12,7 @@ from core.json_value import JsonObject, canonical_json
 from core.messages.message import Message, message
 from state.audit import record_event
 from state.database import Session
-from state.errors import IllegalTransition, RowNotFound
+from state.errors import ApprovalUsed, IllegalTransition, RowNotFound
 from state.feed import add_entry
 from state.records import FeedKind, Run, RunStatus
 from state.rows import Cell, Row, failure_from_json, message_text, principal_text, time_text, time_text_or_none
@@ -116,6 +116,8 @@ def insert_run(
     depends_on: Sequence[RunId],
     at: datetime,
 ) -> Run:
+    """Raises `ApprovalUsed` when this node of the plan has its run already."""
+    _refuse_second(session, plan_id, plan_node)
     run = Run(
         id=RunId(ids.new("run")),
         workflow=workflow,
@@ -298,6 +300,16 @@ def _tell(session: Session, run: Run, status: RunStatus, reason: Message | None,
         run_id=run.id,
         data={"status": status.value},
     )
+
+
+def _refuse_second(session: Session, plan_id: PlanId | None, plan_node: str | None) -> None:
+    sql = "SELECT id FROM runs WHERE plan_id = :plan_id AND plan_node = :plan_node"
+    if (
+        plan_id is not None
+        and plan_node is not None
+        and (row := session.row(sql, {"plan_id": plan_id, "plan_node": plan_node})) is not None
+    ):
+        raise ApprovalUsed(plan_id, plan_node, row.text("id"))
 
 
 def _insert(session: Session, run: Run) -> None:
