@@ -45,8 +45,8 @@ class Reset(_Body):
 
 
 class Hold(_Body):
-    call: Annotated[str, Field(pattern=r"^[a-z0-9-]+:[A-Za-z0-9]+$")]
-    """`sagemaker:CreateCluster`: AWS calls only."""
+    call: Annotated[str, Field(pattern=r"^[a-z0-9-]+:[A-Za-z0-9]+(:[a-z/]+)?$")]
+    """`sagemaker:CreateCluster`, `k8s:create:hyperpodpytorchjobs`."""
 
 
 class Control:

@@ -14,7 +14,8 @@ from twin.auth import bearer
 from twin.aws.api import AwsApi
 from twin.aws.wire import Request, Response
 from twin.holds import Holds
-from twin.kubernetes_half import AsgiApp, Receive, Scope, Send
+from twin.kube.app import EFFECT, LOST
+from twin.kubernetes_half import AsgiApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
@@ -44,7 +45,7 @@ class Gateway:
         if scope["client"] is None or scope["client"][0] not in LOOPBACK:
             await _reply(send, _plain(403, "The twin answers on loopback only."))
         elif scope["path"].startswith("/k8s/"):
-            await self.kubernetes(scope, receive, send)
+            await self._kubernetes(scope, receive, send)
         elif scope["path"].startswith("/_twin"):
             await self._control(scope, receive, send, headers)
         else:
@@ -71,6 +72,17 @@ class Gateway:
             self._break(scope)
         else:
             await _reply(send, answer.response, is_head=request.method == "HEAD")
+
+    async def _kubernetes(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def pass_on(message: Message) -> None:
+            if message["type"] == "http.response.start" and EFFECT in scope:
+                await self.holds.pass_on(scope[EFFECT])
+                if scope.get(LOST):
+                    self._break(scope)
+            if not scope.get(LOST):
+                await send(message)
+
+        await self.kubernetes(scope, receive, pass_on)
 
     async def _control(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         if bearer(headers) != self.token:

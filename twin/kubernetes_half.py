@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,10 @@ from random import Random
 from typing import Any, Protocol, TypeAlias
 
 from twin.clock import TwinClock
+from twin.jobs.admission import FirstComeFirstServed
+from twin.jobs.faults import PodFaults
+from twin.jobs.processes import PodHost
+from twin.jobs.runtime import JobRuntime, RuntimeConfig
 from twin.kube.app import Authorise, make_app
 from twin.kube.planes import ControlPlanes, KubeConfig
 from twin.ports import NodeAgent, Orchestration, Workloads
@@ -61,6 +66,10 @@ class ServedKubernetes:
 
     def __init__(self, site: KubernetesSite) -> None:
         self._planes = ControlPlanes(KubeConfig(folder=site.folder), site.clock, Random(site.seed), site.agent)
+        host = PodHost(python=Path(sys.executable), python_path=str(Path(__file__).parents[1]))
+        self.jobs = JobRuntime(self._planes, FirstComeFirstServed(), RuntimeConfig(host=host))
+        self.faults = PodFaults(self._planes, self.jobs)
+        self.jobs.start()
         self.app: AsgiApp = make_app(self._planes, site.user_of, site.log)
 
     @property
@@ -72,7 +81,9 @@ class ServedKubernetes:
         return None
 
     def reset(self) -> None:
+        self.faults.clear()
         self._planes.reset()
 
     def close(self) -> None:
+        self.jobs.close()
         self._planes.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from twin.jobs.processes import StartError
-from twin.kube.objects import Obj, ObjectName, array, dig, mapping, name_of, objects, strings, text, uid_of
+from twin.kube.objects import Obj, ObjectName, array, dig, mapping, name_of, objects, owner_of, strings, text, uid_of
 from twin.kube.planes import ControlPlane
 
 IMAGE_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -30,10 +30,13 @@ def launch_of(plane: ControlPlane, pod: Obj, container: Obj, folder: Path, extra
     """`folder` is the twin's; `extra` comes before the container's own variables.
 
     The processes share this machine's file system, so that paths under a mount are rewritten to the folder that
-    stands for the volume. Raises StartError for a variable or volume that cannot be resolved.
+    stands for the volume. A job's pods find in CHECKPOINT_DIR a folder that they share and that outlives them, for
+    jobs that mount no volume. Raises StartError for a variable or volume that cannot be resolved.
     """
     mounts = _mounts(plane, pod, container, folder)
     environment = {"HOSTNAME": name_of(pod).name, **extra}
+    if job := text(owner_of(pod), "uid"):
+        environment["CHECKPOINT_DIR"] = str(folder / "volumes" / plane.name / "jobs" / job)
     for variable in objects(container, "env"):
         environment[text(variable, "name")] = _value(plane, pod, variable)
     command = [word for word in array(container, "command") if isinstance(word, str)]

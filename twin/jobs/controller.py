@@ -123,7 +123,9 @@ class _Job:
         phases = [text(pod, "status", "phase") for pod in self._pods]
         failed = next((pod for pod in self._pods if failed_container(pod)), None)
         if gang != str(size):
-            self._event("Resizing", f"from {gang} to {size} pods")
+            why = f"from {gang} to {size} pods"
+            self._condition("Running", "False", "JobResizing", why)
+            self._event("JobResizing", why)
             self._delete_pods()
         elif len(self._pods) < size:
             self._lose_pods(size - len(self._pods))
@@ -147,11 +149,11 @@ class _Job:
         self._change(
             lambda job: put(put(job, _free_port(), "status", "masterPort"), "127.0.0.1", "status", "masterAddr")
         )
-        rank = 0
-        for replica in self._replicas():
-            for index in range(number(replica, "replicas") or 0):
-                self._plane.resources.add("pods", _pod(self._job, replica, index, rank, size))
-                rank += 1
+        wanted = [(replica, i) for replica in self._replicas() for i in range(number(replica, "replicas") or 0)]
+        pods = [_pod(self._job, replica, index, rank, size) for rank, (replica, index) in enumerate(wanted)]
+        self._change(lambda job: put(job, [name_of(pod).name for pod in pods], "status", "jobPods"))
+        for pod in pods:
+            self._plane.resources.add("pods", pod)
 
     def _restart_ranks(self, failed: Obj) -> None:
         """Process level: every rank anew in its pod, unless the retries are used up."""
@@ -305,7 +307,8 @@ def _pod(job: Obj, replica: Obj, index: int, rank: int, size: int) -> Obj:
 
 
 def _rank(pod: Obj) -> int:
-    return int(strings(pod, "metadata", "labels").get(RANK_LABEL, "0"))
+    written = strings(pod, "metadata", "labels").get(RANK_LABEL, "")
+    return int(written) if written.isdigit() else 0
 
 
 def _free_port() -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+
 from twin.kube.objects import ObjectName, array, is_terminating, mapping, name_of, objects, text, uid_of
-from twin.kube.planes import ControlPlane
+from twin.kube.planes import ControlPlane, ControlPlanes
 from twin.kube.resources import DeleteOptions
 
 
@@ -13,6 +15,19 @@ def clean(plane: ControlPlane) -> None:
     for namespace in plane.store.objects("namespaces"):
         if is_terminating(namespace):
             _end_namespace(plane, name_of(namespace))
+
+
+def remove_folders(planes: ControlPlanes) -> None:
+    """Logs and working directories of pods that are no more."""
+    living = {uid_of(pod) for plane in planes.all() for pod in plane.store.objects("pods")}
+    for folder in planes.config.pods.iterdir():
+        if folder.name not in living:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_volumes(planes: ControlPlanes, plane: ControlPlane) -> None:
+    """What the pods of a deleted cluster had stored."""
+    shutil.rmtree(planes.config.folder / "volumes" / plane.name, ignore_errors=True)
 
 
 def _collect_orphans(plane: ControlPlane) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
+import logging
 import threading
 from dataclasses import dataclass
 
 from twin.jobs import housekeeping
 from twin.jobs.admission import Admission
 from twin.jobs.controller import JobController, begin_again, environment_of
-from twin.jobs.kubelet import Kubelet
+from twin.jobs.kubelet import Kubelet, Running
 from twin.jobs.processes import PodHost, end_leftovers
 from twin.jobs.scheduler import Scheduler
 from twin.kube.objects import name_of, text
 from twin.kube.planes import ControlPlane, ControlPlanes
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,8 @@ class JobRuntime:
         self._planes = planes
         self._config = config
         self._lock = threading.RLock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="twin-pods", daemon=True)
         end_leftovers(planes.config.folder)
         self.kubelet = Kubelet(planes.config.folder, config.host, environment_of, config.longest_grace_seconds)
         self._controller = JobController(self.kubelet)
@@ -46,41 +50,51 @@ class JobRuntime:
         planes.on_node_left.append(self._node_left)
         planes.on_plane_deleted.append(self._plane_deleted)
 
+    def start(self) -> None:
+        """Poll in a thread until `close`."""
+        self._thread.start()
+
     def tick(self) -> None:
         """One round over all control planes."""
         with self._lock:
             for plane in self._planes.all():
-                self.kubelet.sync(plane)
-                self._controller.sync(plane)
-                self._scheduler.schedule(plane, self._live_elsewhere(plane))
-                self.kubelet.sync(plane)
-                if self._cleaned.get(plane.name) != plane.store.version:
-                    housekeeping.clean(plane)
-                    self._cleaned[plane.name] = plane.store.version
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop`; then every pod is ended."""
-        while not stop.is_set():
-            self.tick()
-            try:
-                await asyncio.wait_for(stop.wait(), self._config.poll_seconds)
-            except TimeoutError:
-                continue
-        self.close()
+                try:
+                    self._advance(plane)
+                except Exception:  # noqa: BLE001 - what is wrong with one object must not stop the others
+                    _LOG.exception("a round of control plane %s failed", plane.name)
 
     def close(self) -> None:
         """The machine is switched off: no pod outlives the twin."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
         with self._lock:
             self.kubelet.kill_where(lambda running: True)
 
-    def kill_pods_on(self, plane: ControlPlane, node_name: str) -> int:
-        """The machine under these pods stops; what they are restarted by stays. How many were killed."""
+    def running_pods(self, plane: ControlPlane, node: str = "") -> list[Running]:
+        """Pods with living processes, on one node or on all."""
         with self._lock:
-            return len(self.kubelet.kill_where(lambda r: r.plane is plane and r.node == node_name))
+            return [
+                r for r in self.kubelet.running.values() if r.plane is plane and node in ("", r.node) and r.processes
+            ]
+
+    def _run(self) -> None:
+        while not self._closing.wait(self._config.poll_seconds):
+            self.tick()
+
+    def _advance(self, plane: ControlPlane) -> None:
+        self.kubelet.sync(plane)
+        self._controller.sync(plane)
+        self._scheduler.schedule(plane, self._live_elsewhere(plane))
+        self.kubelet.sync(plane)
+        if self._cleaned.get(plane.name) != plane.store.version:
+            housekeeping.clean(plane)
+            self._cleaned[plane.name] = plane.store.version
+            housekeeping.remove_folders(self._planes)
 
     def _node_left(self, plane: ControlPlane, node_name: str) -> None:
         with self._lock:
-            self.kill_pods_on(plane, node_name)
+            self.kubelet.kill_where(lambda r: r.plane is plane and r.node == node_name)
             for pod in plane.store.objects("pods"):
                 if text(pod, "spec", "nodeName") == node_name:
                     plane.resources.remove("pods", name_of(pod))
@@ -89,6 +103,7 @@ class JobRuntime:
         with self._lock:
             self.kubelet.kill_where(lambda running: running.plane is plane)
             self._cleaned.pop(plane.name, None)
+            housekeeping.remove_volumes(self._planes, plane)
 
     def _live_elsewhere(self, plane: ControlPlane) -> int:
         return sum(running.plane is not plane for running in self.kubelet.running.values())

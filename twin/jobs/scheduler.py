@@ -7,7 +7,6 @@ from typing import Final
 
 from core.json_value import JsonValue
 from twin.jobs.admission import Admission, Gang, GangPod, NodeRoom, Placement, Refusal, WaitReason
-from twin.jobs.quantity import requests_of, room_on
 from twin.kube import nodes
 from twin.kube.objects import (
     Obj,
@@ -23,6 +22,7 @@ from twin.kube.objects import (
     with_condition,
 )
 from twin.kube.planes import ControlPlane
+from twin.kube.quantity import requests_of, room_on
 
 GANG_SIZE: Final = "muster.dev/gang-size"
 """Annotation of a job's pods: how many of them must be there before any is bound."""

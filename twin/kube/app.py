@@ -13,7 +13,6 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from core.json_value import JsonValue
 from twin.kube import discovery, protobuf
@@ -25,6 +24,10 @@ from twin.kube.reading import collection, pod_log, shown
 from twin.kube.resources import DeleteOptions, PatchType, WriteOptions, Written
 from twin.kube.subresources import access_review, evict, scale_of, set_scale
 
+EFFECT: Final = "twin.effect"
+"""In a request's ASGI scope once its answer is ready: the call that took effect."""
+LOST: Final = "twin.lost"
+"""The same: true when the answer must not reach the caller. Whoever holds the connection sees to both."""
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _VERBS: Final[Mapping[str, str]] = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -43,16 +46,6 @@ class CallLog(Protocol):
 
     def record(self, *, call: str, caller: str, outcome: str, took_effect: bool, request_id: str) -> bool:
         """True: the answer must not reach the caller."""
-
-
-class LostAnswer(Response):
-    """The effect took place and the connection ends before the answer is whole."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"4096")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        # Shorter than announced: the server closes the connection and the client can't parse what it got.
-        await send({"type": "http.response.body", "body": b"{", "more_body": False})
 
 
 def make_app(planes: ControlPlanes, authorise: Authorise, log: CallLog) -> Starlette:
@@ -121,7 +114,10 @@ class _Server:
             raise
         response.headers["audit-id"] = request_id
         lost = self._log.record(call=call, caller=caller, outcome="ok", took_effect=took_effect, request_id=request_id)
-        return LostAnswer() if lost else response
+        if took_effect:
+            request.scope[EFFECT] = call
+        request.scope[LOST] = lost
+        return response
 
     def _written(self, plane: ControlPlane, target: Target, request: Request, body: bytes) -> tuple[Response, bool]:
         """The answer, and whether anything is different now."""

@@ -9,6 +9,7 @@ from core.json_value import JsonValue
 from twin.kube.errors import ApiError
 from twin.kube.kinds import Kind
 from twin.kube.objects import Obj, array, dig, drop, mapping, merged, number, objects, put, strings, text
+from twin.kube.quantity import wrong_quantities
 from twin.kube.validation import refused
 
 _POD_SPEC_CHANGEABLE: Final = (
@@ -56,6 +57,8 @@ def refusal(kind: Kind, before: Obj | None, after: Obj) -> ApiError | None:
         wrong.append(("spec", "FieldValueForbidden", message))
     if kind.resource == "pods" and not objects(after, "spec", "containers"):
         wrong.append(("spec.containers", "FieldValueRequired", "Required value"))
+    if kind.resource == "pods":
+        wrong += wrong_quantities(mapping(after, "spec"), "spec")
     if kind.resource == "hyperpodpytorchjobs.sagemaker.amazonaws.com":
         wrong += _wrong_in_job(after)
     return refused(kind, after, wrong) if wrong else None
@@ -72,6 +75,8 @@ def _wrong_in_job(job: Obj) -> list[tuple[str, str, str]]:
     wrong: list[tuple[str, str, str]] = []
     for i, replica in enumerate(objects(job, "spec", "replicaSpecs")):
         most, wanted = number(replica, "maxReplicas"), number(replica, "replicas") or 0
+        template = f"spec.replicaSpecs[{i}].template.spec"
+        wrong += wrong_quantities(mapping(replica, "template", "spec"), template)
         if most is not None and wanted > most:
             field = f"spec.replicaSpecs[{i}].replicas"
             wrong.append((field, "FieldValueInvalid", f"Invalid value: {wanted}: more than maxReplicas {most}"))

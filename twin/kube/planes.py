@@ -61,6 +61,10 @@ class ControlPlane:
 
     def event(self, about: Obj, reason: str, message: str, *, component: str, warning: bool = False) -> None:
         """A `core/v1` Event; the same news about the same object is counted, not repeated."""
+        with self.store.lock:
+            self._event(about, reason, message, component, warning)
+
+    def _event(self, about: Obj, reason: str, message: str, component: str, warning: bool) -> None:
         now, subject = timestamp(self.clock.now()), name_of(about)
         namespace = subject.namespace or "default"
         for event in reversed(self.store.objects("events", namespace)):

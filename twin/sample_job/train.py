@@ -105,7 +105,7 @@ def parse(arguments: list[str] | None) -> Options:
     parser = argparse.ArgumentParser(description="Train a small model, data-parallel.")
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--step-seconds", type=float, default=0.1, help="least time a step takes")
-    parser.add_argument("--checkpoint-dir", type=Path, default=Path("checkpoints"))
+    parser.add_argument("--checkpoint-dir", type=Path, default=Path(os.environ.get("CHECKPOINT_DIR", "checkpoints")))
     parser.add_argument("--checkpoint-every", type=int, default=10, help="steps between checkpoints")
     parser.add_argument("--keep", type=int, default=3, help="checkpoints kept")
     parser.add_argument("--seed", type=int, default=0)

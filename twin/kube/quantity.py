@@ -23,7 +23,24 @@ def thousandths(quantity: JsonValue) -> int:
     match = _FORM.fullmatch(str(quantity))
     if match is None:
         raise ValueError(f"{quantity!r} is no resource quantity")
-    return int(Decimal(match[1]) * _FACTORS[match[2] or ""] * 1000)
+    try:
+        return int(Decimal(match[1]) * _FACTORS[match[2] or ""] * 1000)
+    except ArithmeticError:  # such as `1.2.3`, or an exponent beyond all bounds
+        raise ValueError(f"{quantity!r} is no resource quantity") from None
+
+
+def wrong_quantities(spec: Obj, path: str) -> list[tuple[str, str, str]]:
+    """(field, reason, message) of what is no quantity in a pod's spec."""
+    wrong: list[tuple[str, str, str]] = []
+    for i, container in enumerate(objects(spec, "containers")):
+        for kind in ("limits", "requests"):
+            for name, quantity in mapping(container, "resources", kind).items():
+                try:
+                    thousandths(quantity)
+                except ValueError:
+                    field = f"{path}.containers[{i}].resources.{kind}[{name}]"
+                    wrong.append((field, "FieldValueInvalid", f"Invalid value: {quantity!r}: no resource quantity"))
+    return wrong
 
 
 def requests_of(pod: Obj) -> dict[str, int]:
