@@ -116,6 +116,15 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
+def is_running_module(pid: int, module: str) -> bool:
+    """True for a living `python -m module`: a pid alone may be somebody else's by now."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return module.encode() in command and is_alive(pid)
+
+
 def _exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -6,6 +6,7 @@ happened to start them: a closed terminal ends no work.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from core.json_value import JsonObject, JsonValue
 from core.messages.message import message
 from core.reasons import OpsError, WhoActs
-from interfaces.bootstrap.children import Recipe, start
+from interfaces.bootstrap.children import Recipe, is_alive, start
 from interfaces.bootstrap.environment import bare_environment, twin_environment
 from interfaces.bootstrap.home import Home, locked, locked_if_free, read_json
 from interfaces.bootstrap.servers import ServerRecord
@@ -22,6 +23,7 @@ from interfaces.settings import Settings
 
 _READY_WITHIN_SECONDS = 60.0
 _LOOK_EVERY_SECONDS = 0.05
+_ASK_AGAIN_SECONDS = 2.0
 _DEATHS_MEAN_TROUBLE = 3
 
 
@@ -69,7 +71,7 @@ class Processes:
                 raise _unavailable(Home(self.settings.home), name)
 
     def _status(self) -> JsonObject:
-        return read_json(Home(self.settings.home).status) or {}
+        return living_status(Home(self.settings.home))
 
 
 @contextmanager
@@ -80,8 +82,7 @@ def embedded_processes(
     home = Home(settings.home)
     home.create()
     with locked(home.users_lock, shared=True):
-        start_supervisor(settings)
-        await_ready(home, ready_within_seconds)
+        await_ready(settings, ready_within_seconds)
         yield Processes(settings=settings)
 
 
@@ -91,8 +92,7 @@ def start_supervisor(settings: Settings) -> None:
     with locked_if_free(home.supervisor_lock) as is_free:
         if not is_free:
             return
-        home.status.unlink(missing_ok=True)  # of an earlier life
-    start(
+    process = start(
         Recipe(
             name="supervisor",
             module="interfaces.bootstrap.supervisor",
@@ -101,14 +101,28 @@ def start_supervisor(settings: Settings) -> None:
             log=home.logs / "supervisor.log",
         )
     )
+    # It outlives this process; while this one lives, somebody has to take note of its end.
+    threading.Thread(target=process.wait, name="supervisor-end", daemon=True).start()
 
 
-def await_ready(home: Home, within_seconds: float) -> None:
-    deadline = time.monotonic() + within_seconds
+def living_status(home: Home) -> JsonObject:
+    """What the supervisor last said; empty when there is none or it is dead."""
+    status = read_json(home.status) or {}
+    pid = status.get("pid")
+    return status if isinstance(pid, int) and is_alive(pid) else {}
+
+
+def await_ready(settings: Settings, within_seconds: float) -> None:
+    """Raises `EmbeddedUnavailable` at the deadline, or as soon as a process has died too often."""
+    home, deadline, ask_again_at = Home(settings.home), time.monotonic() + within_seconds, 0.0
     while True:
-        status = read_json(home.status) or {}
+        status = living_status(home)
         if status.get("is_ready") is True:
             return
+        if not status and time.monotonic() > ask_again_at:
+            # Again and again: the one that was there a moment ago may have been about to leave.
+            start_supervisor(settings)
+            ask_again_at = time.monotonic() + _ASK_AGAIN_SECONDS
         failing = next((name for name, child in _children(status) if _is_hopeless(child)), None)
         if failing is not None or time.monotonic() > deadline:
             raise _unavailable(home, failing or _first_missing(status))

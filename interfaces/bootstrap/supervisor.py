@@ -10,23 +10,24 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from core.json_value import JsonObject
 from core.reasons import OpsError
-from interfaces.bootstrap.children import Child, Recipe
+from interfaces.bootstrap.children import Child, Recipe, is_alive, is_running_module
 from interfaces.bootstrap.environment import bare_environment, twin_environment
-from interfaces.bootstrap.home import Home, locked_if_free, write_json
+from interfaces.bootstrap.home import Home, locked_if_free, read_json, write_json
 from interfaces.bootstrap.rows import open_rows
 from interfaces.bootstrap.servers import ServerRecord, read_server_record, stable_port
-from interfaces.settings import Settings, host_name, read_settings
+from interfaces.settings import Settings, read_settings
 from state.records import RunStatus
 
 _LOOK_EVERY_SECONDS = 0.1
 _LINGER_SECONDS = 5.0
 """How long the processes outlive their last user: the next command often comes at once."""
 _CHECK_RUNS_EVERY_SECONDS = 5.0
+_ORPHAN_SECONDS = 5.0
 
 
 def main() -> None:
@@ -39,6 +40,7 @@ def main() -> None:
     with locked_if_free(home.supervisor_lock) as is_ours:
         if not is_ours:
             return  # another one was faster, and serves this home
+        end_orphans(home)
         Supervisor(settings).run_until(stop)
 
 
@@ -130,6 +132,21 @@ class _Idleness:
         return not has_unfinished_runs(self._settings)
 
 
+def end_orphans(home: Home) -> None:
+    """What a killed supervisor left behind: two twins must not write one folder."""
+    children = (read_json(home.status) or {}).get("children")
+    for name, child in children.items() if isinstance(children, Mapping) else ():
+        pid = child.get("pid") if isinstance(child, Mapping) else None
+        if isinstance(pid, int) and is_running_module(pid, f"interfaces.bootstrap.{name}"):
+            os.kill(pid, signal.SIGTERM)
+            deadline = time.monotonic() + _ORPHAN_SECONDS
+            while is_alive(pid) and time.monotonic() < deadline:
+                time.sleep(_LOOK_EVERY_SECONDS)
+            if is_alive(pid):
+                os.kill(pid, signal.SIGKILL)
+    home.status.unlink(missing_ok=True)
+
+
 def has_unfinished_runs(settings: Settings) -> bool:
     """True while a worker has something to do; a run that waits for a person needs nobody until they answer."""
     if not Home(settings.home).database.exists():
@@ -176,7 +193,7 @@ def _worker(settings: Settings, twin: Callable[[], ServerRecord]) -> Recipe:
     return Recipe(
         name="worker",
         module="interfaces.bootstrap.worker",
-        arguments=["--worker-id", f"{host_name()}-embedded"],
+        arguments=[],
         environment=lambda: twin_environment(settings, twin()),
         log=Home(settings.home).logs / "worker.log",
     )
