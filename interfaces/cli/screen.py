@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from interfaces.cli.flowing import Flow
 from interfaces.cli.output import visible
 
 _WIDEST = 100
@@ -30,7 +31,7 @@ class Screen:
         self._is_live = console.is_terminal and not console.is_dumb_terminal
         self._prompt: str | None = None
         self._redrawable: tuple[str, int] | None = None
-        self._is_mid_line = False
+        self._flow: Flow | None = None
 
     @property
     def width(self) -> int:
@@ -59,16 +60,18 @@ class Screen:
 
     def piece(self, text: str) -> None:
         """Part of a streamed text; `end_stream` closes it."""
-        self._hide_prompt()
-        self._console.file.write(visible(text))
+        if self._flow is None:
+            self._hide_prompt()
+            self._flow = Flow(self.width)
+        self._console.file.write(self._flow.feed(visible(text)))
         self._console.file.flush()
-        self._is_mid_line, self._redrawable = not text.endswith("\n"), None
+        self._redrawable = None
 
     def end_stream(self) -> None:
-        if self._is_mid_line:
-            self._console.file.write("\n")
+        if self._flow is not None:
+            self._console.file.write(self._flow.end())
             self._console.file.flush()
-        self._is_mid_line = False
+        self._flow = None
 
     def _write(self, lines: Sequence[str], style: str) -> None:
         self.end_stream()
