@@ -1,0 +1,1 @@
+"""What is done about a fault, and everything that can stop it. Pure decisions over frozen state."""
