@@ -64,6 +64,8 @@ class UpdateGroupsArgs(ToolArgs):
     counts: dict[str, int] = Field(default_factory=dict)
     added: tuple[GroupArgs, ...] = ()
     removed: tuple[str, ...] = ()
+    round: int = 0
+    """Tells equal updates of one run apart: 8 to 5, back to 8, to 5 again are three."""
 
 
 def group_specification(group: GroupArgs) -> JsonObject:

@@ -11,8 +11,9 @@ from typing import Final
 
 from core.json_value import JsonObject, JsonValue
 from core.risk import Risk
+from tools.arguments import ToolArgs
 from tools.clients.base import Clients
-from tools.contract import Absent, EffectTool, Found, Intent, Observation
+from tools.contract import Absent, EffectTool, Found, Intent, Observation, ReadTool
 from tools.ec2_parts import (
     ADDRESS,
     ENDPOINT,
@@ -282,3 +283,15 @@ ALLOW_SELF_EGRESS: Final[EffectTool[GroupRuleArgs]] = EffectTool(
     act=_allow_out,
     observe=_allows_out,
 )
+
+
+class NatGatewayId(ToolArgs):
+    id: str
+
+
+def _nat_state(clients: Clients, args: NatGatewayId) -> str:
+    """EC2's own word (`pending`, `available`, `failed`...); empty for an unknown id."""
+    return text(describe_one(clients, NAT_GATEWAY, args.id) or {}, "State")
+
+
+NAT_STATE: Final[ReadTool[NatGatewayId, str]] = ReadTool(name="nat_state", read=_nat_state)

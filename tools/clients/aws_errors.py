@@ -155,9 +155,10 @@ def _classify(code: str, raw: str, status: int, *, changes: bool) -> tuple[type[
     if code in _NOT_FOUND or code.endswith((".NotFound", "NotFoundException")):
         return TargetNotFound, FailureClass.CONFIG, "tools.target_not_found"
     if code in _CONFLICT:
-        return Conflict, FailureClass.CONFIG, "tools.conflict"
-    if code == "ValidationException" and "assume the execution role" in raw:
-        # A role takes some seconds to be known everywhere after it was made.
+        # What stands in the way may be our own effect of an attempt whose answer was lost, or pass by itself.
+        return Conflict, FailureClass.TRANSIENT, "tools.conflict"
+    if "assume the execution role" in raw or "could not be assumed" in raw:
+        # SageMaker's and EKS's words for a role that was made some seconds ago and is not known everywhere yet.
         return RetryableToolError, FailureClass.TRANSIENT, "tools.role_not_assumable_yet"
     for codes, failure_class in (
         (_QUOTA, FailureClass.QUOTA),

@@ -211,7 +211,7 @@ def _classify(status: int, raw: str, *, changes: bool) -> tuple[type[ToolError],
         case 404:
             return TargetNotFound, FailureClass.CONFIG, "tools.target_not_found"
         case 409:
-            return Conflict, FailureClass.CONFIG, "tools.conflict"
+            return Conflict, FailureClass.TRANSIENT, "tools.conflict"
         case 429:
             return RetryableToolError, FailureClass.TRANSIENT, "tools.throttled"
         case 403 if "exceeded quota" in raw:

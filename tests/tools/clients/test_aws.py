@@ -57,7 +57,7 @@ LOST = Reply(hang_up=True)
         pytest.param(refusal("InternalFailure", status=500), OutcomeUnknown, FailureClass.UNKNOWN, id="500"),
         pytest.param(refusal("NotImplementedInTwin", status=501), RejectedByPlatform, FailureClass.CONFIG, id="501"),
         pytest.param(refusal("ThrottlingException"), RetryableToolError, FailureClass.TRANSIENT, id="throttled"),
-        pytest.param(refusal("ResourceInUse"), Conflict, FailureClass.CONFIG, id="name taken"),
+        pytest.param(refusal("ResourceInUse"), Conflict, FailureClass.TRANSIENT, id="name taken"),
         pytest.param(refusal("ResourceLimitExceeded"), RejectedByPlatform, FailureClass.QUOTA, id="quota"),
         pytest.param(refusal("AccessDeniedException"), RejectedByPlatform, FailureClass.PERMISSION, id="permission"),
         pytest.param(refusal("ValidationException"), RejectedByPlatform, FailureClass.CONFIG, id="validation"),
