@@ -144,12 +144,18 @@ def _types_in_use(clients: Clients, args: NoArgs) -> dict[InstanceTypeName, int]
     """
     used: dict[InstanceTypeName, int] = {}
     for summary in _list(clients, args):
-        details = find_cluster(clients, summary.name)
-        for group in details.cluster.groups if details is not None else ():
+        for group in _groups_of(clients, summary.name):
             if group.capacity is not CapacityMode.TRAINING_PLAN and group.instance_types:
                 first = group.instance_types[0]
                 used[first] = used.get(first, 0) + max(group.target_count, group.current_count)
     return used
+
+
+def _groups_of(clients: Clients, name: str) -> tuple[InstanceGroup, ...]:
+    try:
+        return _cluster(clients.aws.call("sagemaker", "DescribeCluster", {"ClusterName": name})).groups
+    except TargetNotFound:
+        return ()  # deleted since it was listed
 
 
 def _create(clients: Clients, args: CreateClusterArgs, token: str) -> JsonObject:

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from core.messages.en import agent as en_agent
 from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
+from core.messages.en import create_cluster as en_create_cluster
 from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
 from core.messages.en import health as en_health
+from core.messages.en import market as en_market
 from core.messages.en import questions as en_questions
 from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
@@ -23,9 +25,11 @@ from core.messages.en import workflows as en_workflows
 from core.messages.zh import agent as zh_agent
 from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
+from core.messages.zh import create_cluster as zh_create_cluster
 from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
 from core.messages.zh import health as zh_health
+from core.messages.zh import market as zh_market
 from core.messages.zh import questions as zh_questions
 from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
@@ -38,12 +42,14 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_agent.TEXTS,
         en_chat.TEXTS,
         en_cli.TEXTS,
+        en_create_cluster.TEXTS,
         en_effects.TEXTS,
         en_general.TEXTS,
+        en_health.TEXTS,
+        en_market.TEXTS,
         en_questions.TEXTS,
         en_runs.TEXTS,
         en_scheduling.TEXTS,
-        en_health.TEXTS,
         en_state.TEXTS,
         en_tools.TEXTS,
         en_workflows.TEXTS,
@@ -52,12 +58,14 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_agent.TEXTS,
         zh_chat.TEXTS,
         zh_cli.TEXTS,
+        zh_create_cluster.TEXTS,
         zh_effects.TEXTS,
         zh_general.TEXTS,
+        zh_health.TEXTS,
+        zh_market.TEXTS,
         zh_questions.TEXTS,
         zh_runs.TEXTS,
         zh_scheduling.TEXTS,
-        zh_health.TEXTS,
         zh_state.TEXTS,
         zh_tools.TEXTS,
         zh_workflows.TEXTS,

@@ -136,13 +136,20 @@ def make_roles(ctx: StepContext, params: CreateClusterParams) -> Outcome:
     return Next(data={"roles": {"nodes": nodes, "control_plane": control_plane}})
 
 
+def has_room_for_zone(ctx: StepContext, zone_id: str) -> bool:
+    """Whether nodes can stand there: a subnet is there, or our own network has room for one."""
+    network = child(ctx.run.data, "network")
+    subnets = child(network, "subnets")
+    return zone_id in subnets or (network.get("is_ours") is True and len(subnets) < len(NODE_CIDRS))
+
+
 def make_zone_subnet(ctx: StepContext, cluster: str, zone_id: str) -> JsonObject:
     """The network with a subnet in `zone_id`, made when it is not there. Raises `KeyError` without room for it."""
     network = child(ctx.run.data, "network")
     subnets = dict(child(network, "subnets"))
     if zone_id in subnets:
         return network
-    if network.get("is_ours") is not True or len(subnets) >= len(NODE_CIDRS):
+    if not has_room_for_zone(ctx, zone_id):
         raise KeyError(zone_id)
     vpc = text(network, "vpc_id")
     args = SubnetArgs(

@@ -1,0 +1,35 @@
+"""The last look before anything is made: what was true when the plan was approved may have changed."""
+
+from __future__ import annotations
+
+from core.cluster.clusters import CapacityMode
+from core.messages.message import message
+from core.reasons import FailureClass
+from tools.arguments import ByName
+from tools.clusters import DESCRIBE_CLUSTER
+from workflows.catalogue.create_cluster.network import choose_zones
+from workflows.catalogue.create_cluster.params import CreateClusterParams
+from workflows.catalogue.failures import fail
+from workflows.catalogue.market import Market
+from workflows.definition import Next, Outcome, StepContext
+
+
+def check(ctx: StepContext, params: CreateClusterParams) -> Outcome:
+    if ctx.read(DESCRIBE_CLUSTER, ByName(name=params.name)) is not None:
+        return fail(FailureClass.CONFIG, message("create_cluster.name_taken", name=params.name))
+    market = Market(ctx)
+    if market.zone(params.zone_id) is None:
+        return fail(FailureClass.CONFIG, message("market.zone_unknown", zone=params.zone_id))
+    if params.zone_id not in market.offering(params.instance_type):
+        text = message("market.not_offered", type=params.instance_type, zone=params.zone_id)
+        return fail(FailureClass.CONFIG, text)
+    if params.mode is not CapacityMode.TRAINING_PLAN:
+        left = market.quota_left(params.instance_type)
+        if left < params.count:
+            text = message("market.quota_short", type=params.instance_type, count=params.count, left=left)
+            return fail(FailureClass.QUOTA, text)
+    zones = choose_zones(ctx, params)
+    if len(zones) < 2:
+        return fail(FailureClass.CONFIG, message("create_cluster.needs_two_zones"))
+    ctx.report(message("create_cluster.preflight_passed", name=params.name))
+    return Next(data={"zones": zones})
