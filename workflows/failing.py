@@ -18,7 +18,7 @@ from state.repository import Repository
 from state.steps import Sleep, StepEnd, Stop
 from tools.errors import OutcomeUnknown, RetryableToolError, ToolError
 
-_NEXT_ACTIONS: Mapping[FailureClass, tuple[NextAction, ...]] = {
+NEXT_ACTIONS: Mapping[FailureClass, tuple[NextAction, ...]] = {
     FailureClass.TRANSIENT: (NextAction.RETRY_STEP, NextAction.CANCEL),
     FailureClass.CAPACITY: (NextAction.WAIT, NextAction.CHOOSE_AGAIN, NextAction.RETRY_STEP, NextAction.CANCEL),
     FailureClass.CONFIG: (NextAction.FIX_AND_RETRY, NextAction.CANCEL),
@@ -82,7 +82,7 @@ def end_after_bug(error: Exception, run: Run, *, repository: Repository) -> Step
 
 def end_overdue(why: Message, run: Run, deadline: timedelta) -> StepEnd:
     late = message("workflows.overdue", step=run.step or "", minutes=round(deadline.total_seconds() / 60, 1), why=why)
-    actions = _NEXT_ACTIONS[FailureClass.TRANSIENT]
+    actions = NEXT_ACTIONS[FailureClass.TRANSIENT]
     return Stop(failure=Failure(failure_class=FailureClass.TRANSIENT, message=late, next_actions=actions))
 
 
@@ -93,6 +93,6 @@ def _stop(repository: Repository, run: Run, failure_class: FailureClass, why: Me
             failure_class=failure_class,
             message=why,
             evidence=(evidence,),
-            next_actions=_NEXT_ACTIONS[failure_class],
+            next_actions=NEXT_ACTIONS[failure_class],
         )
     )

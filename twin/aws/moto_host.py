@@ -34,6 +34,15 @@ EFA_FAULT = (
 )
 SCRIPT_FAULT = "Lifecycle scripts did not run successfully. {what} was not found in S3."
 
+MANAGED_POLICIES: Final = (
+    ("/", "AmazonSageMakerClusterInstanceRolePolicy"),
+    ("/", "AmazonEKS_CNI_Policy"),
+    ("/", "AmazonEKSClusterPolicy"),
+    ("/", "AmazonSageMakerHyperPodTrainingOperatorAccess"),
+)
+"""AWS's own policies that roles of a HyperPod cluster take, by path and name. moto can load all 1300 of AWS's, for
+30 MB; here nobody reads what a policy says, only that it exists and who has it."""
+
 # `Any` here: moto ships no types. It does not leave this module.
 Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -53,7 +62,10 @@ class MotoHost:
             import_module("moto.core.base_backend").BackendDict.reset()
         self._reseed(f"{seed}:world")
         made = populate()
-        for line in self._journal.read_text().splitlines() if self._journal.exists() else ():
+        journalled = self._journal.read_text().splitlines() if self._journal.exists() else []
+        if journalled:
+            self._iam()
+        for line in journalled:
             self._replay(json.loads(line))
         return made
 
@@ -69,6 +81,8 @@ class MotoHost:
         """Let moto answer; a changing call that it accepts is journalled."""
         if request.service == "ec2":
             self._ec2()
+        elif request.service == "iam":
+            self._iam()
         self._changes += changes
         seed = f"{self._seed}:{self._changes}"
         if changes:
@@ -225,6 +239,19 @@ class MotoHost:
             places.Zone(name=zone.name, region_name=self._region, zone_id=zone.zone_id) for zone in self._zones
         ]
         return self._backend("ec2", self._region)
+
+    def _iam(self) -> Any:
+        """With AWS's policies that clusters need."""
+        backend = self._backend("iam", "aws")
+        make = import_module("moto.iam.models").AWSManagedPolicy.from_data
+        moment = "2024-01-01T00:00:00+00:00"
+        for path, name in MANAGED_POLICIES:
+            if f"arn:aws:iam::aws:policy{path}{name}" not in backend.managed_policies:
+                document = {"Version": "2012-10-17", "Statement": []}
+                facts = {"DefaultVersionId": "v1", "Path": path, "Document": document}
+                policy = make(name, ACCOUNT, "aws", {**facts, "CreateDate": moment, "UpdateDate": moment})
+                backend.managed_policies[policy.arn] = policy
+        return backend
 
     def _backend(self, service: str, region: str) -> Any:
         self._application()

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.cluster.clusters import CapacityMode, NodeRecovery
-from core.json_value import JsonObject, JsonValue
+from core.json_value import JsonObject
 
 NAME_PATTERN: Final = r"[a-zA-Z0-9](-*[a-zA-Z0-9])*"
 """ClusterName of SageMaker's model."""
@@ -39,7 +39,7 @@ class CreateClusterParams(BaseModel):
     kubernetes_version: str = ""
     price_cents_per_hour: int | None = None
     """Of one node, as quoted on the card; absent = the price list has none."""
-    choices: dict[str, JsonValue] = Field(default_factory=dict)
+    choices: dict[str, object] = Field(default_factory=dict)
     """Each human choice with its origin and words."""
 
     @property

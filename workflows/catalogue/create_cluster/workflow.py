@@ -10,107 +10,104 @@ from workflows.catalogue.create_cluster import control_plane, network, nodes, pr
 from workflows.catalogue.create_cluster.params import CreateClusterParams
 from workflows.definition import Step, StepKind, Workflow
 
-_Step = Step[CreateClusterParams]
-
-
-WORKFLOW: Final = Workflow[CreateClusterParams](
+WORKFLOW: Final[Workflow[CreateClusterParams]] = Workflow(
     name="create_cluster",
     version=1,
     params=CreateClusterParams,
     title=message("create_cluster.title"),
     steps=(
-        _Step(
+        Step(
             name=StepName("preflight"),
             kind=StepKind.PREFLIGHT,
             title=message("create_cluster.step_preflight"),
             function=preflight.check,
             phase="preflight",
         ),
-        _Step(
+        Step(
             name=StepName("network"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_network"),
             function=network.make_network,
             phase="network",
         ),
-        _Step(
+        Step(
             name=StepName("wait_network"),
             kind=StepKind.WAIT,
             title=message("create_cluster.step_wait_network"),
             function=network.wait_for_network,
             phase="network",
         ),
-        _Step(
+        Step(
             name=StepName("roles"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_roles"),
             function=network.make_roles,
             phase="roles",
         ),
-        _Step(
+        Step(
             name=StepName("scripts"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_scripts"),
             function=control_plane.put_scripts,
             phase="roles",
         ),
-        _Step(
+        Step(
             name=StepName("control_plane"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_control_plane"),
             function=control_plane.make_control_plane,
             phase="control_plane",
         ),
-        _Step(
+        Step(
             name=StepName("wait_control_plane"),
             kind=StepKind.WAIT,
             title=message("create_cluster.step_wait_control_plane"),
             function=control_plane.wait_for_control_plane,
             phase="control_plane",
         ),
-        _Step(
+        Step(
             name=StepName("dependencies"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_dependencies"),
             function=control_plane.install_base,
             phase="dependencies",
         ),
-        _Step(
+        Step(
             name=StepName("wait_dependencies"),
             kind=StepKind.WAIT,
             title=message("create_cluster.step_wait_dependencies"),
             function=control_plane.wait_for_base,
             phase="dependencies",
         ),
-        _Step(
+        Step(
             name=StepName("training_operator"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_training_operator"),
             function=control_plane.install_training_operator,
             phase="dependencies",
         ),
-        _Step(
+        Step(
             name=StepName("cluster"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_cluster"),
             function=control_plane.make_cluster,
             phase="nodes",
         ),
-        _Step(
+        Step(
             name=shortage.WAIT_NODES,
             kind=StepKind.WAIT,
             title=message("create_cluster.step_wait_nodes"),
             function=nodes.wait_for_nodes,
             phase="nodes",
         ),
-        _Step(
+        Step(
             name=nodes.CHANGE_CAPACITY,
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_change_capacity"),
             function=shortage.change_capacity,
             phase="nodes",
         ),
-        _Step(
+        Step(
             name=nodes.VERIFY,
             kind=StepKind.VERIFY,
             title=message("create_cluster.step_verify"),

@@ -1,0 +1,80 @@
+"""Runs of the catalogue on a whole twin with the real engine; waiting is advancing the twin's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from core.ids import ClusterName, RunId, WorkerId
+from core.json_value import JsonObject, JsonValue
+from state.records import Question, QuestionStatus, Run, RunStatus
+from state.repository import Repository
+from tests.builders.people import person
+from tests.twin_process import WholeTwin
+from tools.access import ToolAccess
+from tools.clients.base import Clients
+from workflows.catalogue import WORKFLOWS
+from workflows.engine import Engine
+from workflows.registry import Registry
+from workflows.worker import Worker
+
+MOST_LOOKS = 600
+
+
+class Bench:
+    """One repository and one worker against one twin. `clients` replaces the twin's own (to lose answers)."""
+
+    def __init__(self, twin: WholeTwin, repository: Repository, clients: Clients | None = None) -> None:
+        self.twin, self.repository = twin, repository
+        engine = Engine(
+            repository,
+            Registry(WORKFLOWS),
+            ToolAccess(clients or twin.clients),
+            twin.clock,
+            gates=(),
+            random=Random(7),
+        )
+        self._worker = Worker(
+            engine,
+            repository,
+            twin.clock,
+            worker_id=WorkerId("worker-a"),
+            lease_seconds=3600.0,
+            idle=lambda seconds: None,
+        )
+
+    def start(self, workflow: str, params: JsonObject, *, cluster: str, depends_on: Sequence[RunId] = ()) -> Run:
+        return self.repository.create_run(
+            workflow=workflow,
+            workflow_version=1,
+            params=params,
+            requested_by=person(),
+            cluster=ClusterName(cluster),
+            depends_on=depends_on,
+        )
+
+    def work(self, run: Run) -> Run:
+        """Until it ends, fails or asks."""
+        for _ in range(MOST_LOOKS):
+            self._worker.work_until_idle()
+            now = self.repository.get_run(run.id)
+            if now.status is not RunStatus.WAITING or now.waiting_for is not None or now.wake_at is None:
+                return now
+            self.twin.advance(max((now.wake_at - self.twin.clock.now()).total_seconds(), 0) + 0.001)
+        raise AssertionError(f"{run.id} still waits after {MOST_LOOKS} looks: {self.repository.get_run(run.id)}")
+
+    def open_question(self) -> Question:
+        (question,) = self.repository.list_questions(status=QuestionStatus.OPEN)
+        return question
+
+    def answer(self, value: JsonValue) -> None:
+        """With the option of that value, or as written where the question takes it."""
+        question = self.open_question()
+        option = next((option for option in question.options if option.value == value), None)
+        self.repository.answer_question(
+            question.id,
+            options_version=question.options_version,
+            principal=person(),
+            option_id=option.id if option is not None else None,
+            value=None if option is not None else value,
+        )
