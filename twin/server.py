@@ -57,7 +57,9 @@ def serve(
     make_kubernetes: MakeKubernetes = ServedKubernetes,
 ) -> None:
     """Run until stopped. `on_ready` is called once requests will be answered; `twin.json` stands in the folder then."""
-    with socket.socket() as listener:
+    # The protocol is named: asyncio turns Nagle's delay off only for sockets that say they are TCP, and with it
+    # every answer of two packets takes 40 ms longer.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, config.port))
         listener.listen(128)
