@@ -128,9 +128,8 @@ def inherited_environment() -> dict[str, str]:
 
 
 def settings_environment(settings: Settings) -> dict[str, str]:
-    """The variables that give a child process the same settings; secrets and addresses are not among them."""
-    shared = ("profile", "home", "language", "user", "role", "project", "region", "time_factor", "lease_seconds")
-    values = {_variables()[name]: getattr(settings, name) for name in shared}
+    """The variables that give a child process the same settings; the model's key is not among them."""
+    values = {_variables()[name]: getattr(settings, name) for name in _SHARED}
     return {variable: str(value) for variable, value in values.items() if value is not None}
 
 
@@ -159,6 +158,10 @@ def host_name() -> str:
     return socket.gethostname()
 
 
+_SHARED = (
+    *("profile", "home", "language", "user", "role", "project", "region"),
+    *("time_factor", "lease_seconds", "model_url", "model_name"),
+)
 _HARMLESS = frozenset({
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLUMNS", "LINES", "NO_COLOR", "LANG", "LANGUAGE", "TZ",
     "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONWARNINGS",

@@ -12,6 +12,7 @@ from core.messages.en import agent as en_agent
 from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
 from core.messages.en import create_cluster as en_create_cluster
+from core.messages.en import demo as en_demo
 from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
 from core.messages.en import health as en_health
@@ -26,6 +27,7 @@ from core.messages.zh import agent as zh_agent
 from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
 from core.messages.zh import create_cluster as zh_create_cluster
+from core.messages.zh import demo as zh_demo
 from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
 from core.messages.zh import health as zh_health
@@ -43,6 +45,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_chat.TEXTS,
         en_cli.TEXTS,
         en_create_cluster.TEXTS,
+        en_demo.TEXTS,
         en_effects.TEXTS,
         en_general.TEXTS,
         en_health.TEXTS,
@@ -59,6 +62,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_chat.TEXTS,
         zh_cli.TEXTS,
         zh_create_cluster.TEXTS,
+        zh_demo.TEXTS,
         zh_effects.TEXTS,
         zh_general.TEXTS,
         zh_health.TEXTS,

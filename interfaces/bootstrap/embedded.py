@@ -6,6 +6,8 @@ happened to start them: a closed terminal ends no work.
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from core.json_value import JsonObject, JsonValue
 from core.messages.message import message
 from core.reasons import OpsError, WhoActs
-from interfaces.bootstrap.children import Recipe, is_alive, start
+from interfaces.bootstrap.children import Recipe, is_alive, is_running_module, start
 from interfaces.bootstrap.environment import bare_environment, twin_environment
 from interfaces.bootstrap.home import Home, locked, locked_if_free, read_json
 from interfaces.bootstrap.servers import ServerRecord
@@ -151,3 +153,14 @@ def _unavailable(home: Home, name: str) -> EmbeddedUnavailable:
     log = home.logs / f"{name}.log"
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     return EmbeddedUnavailable(name, str(log), next((line for line in reversed(lines) if line.strip()), "-")[:300])
+
+
+def stop_processes(settings: Settings, *, within_seconds: float = 20.0) -> None:
+    """End the supervisor and with it all it keeps, whoever still uses them. Returns once it is gone."""
+    pid = living_status(Home(settings.home)).get("pid")
+    if not isinstance(pid, int) or not is_running_module(pid, "interfaces.bootstrap.supervisor"):
+        return
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + within_seconds
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(_LOOK_EVERY_SECONDS)

@@ -50,7 +50,8 @@ class Supervisor:
     def __init__(self, settings: Settings) -> None:
         self._home, self._settings = Home(settings.home), settings
         self._twin = Child(recipe=_twin(settings))
-        self._planner = Child(recipe=_planner(settings))
+        # Whoever names a model server of their own needs no planner.
+        self._planner = Child(recipe=_planner(settings)) if settings.model_url is None else None
         self._worker = Child(recipe=_worker(settings, self._twin_server))
         self._worker_endpoint = ""
         self._published: JsonObject | None = None
@@ -72,17 +73,18 @@ class Supervisor:
     def look_after(self) -> None:
         """One round: start what is missing, tell what is there."""
         self._twin.keep_alive()
-        self._planner.keep_alive()
+        if self._planner is not None:
+            self._planner.keep_alive()
         if (twin := self._server(self._twin, self._home.twin / "twin.json")) is not None:
             if self._worker_endpoint not in {"", twin.endpoint}:
                 self._worker.end()  # the twin came back elsewhere: a worker keeps the address it was born with
             self._worker_endpoint = twin.endpoint
             self._worker.keep_alive()
-        self._publish(twin, self._server(self._planner, self._home.planner / "planner.json"))
+        self._publish(twin, self._planner_server())
 
     def end(self) -> None:
         """The worker first: it lets go of its run before the ground goes."""
-        for child in (self._worker, self._planner, self._twin):
+        for child in reversed(self._children().values()):
             child.end()
         self._home.status.unlink(missing_ok=True)
 
@@ -92,17 +94,24 @@ class Supervisor:
             raise RuntimeError("the worker is started only while the twin is ready")
         return record
 
+    def _planner_server(self) -> ServerRecord | None:
+        return self._server(self._planner, self._home.planner / "planner.json") if self._planner is not None else None
+
+    def _children(self) -> dict[str, Child]:
+        planner = {"planner": self._planner} if self._planner is not None else {}
+        return {"twin": self._twin, **planner, "worker": self._worker}
+
     def _server(self, child: Child, path: Path) -> ServerRecord | None:
         return read_server_record(path, pid=pid) if (pid := child.pid) is not None else None
 
     def _publish(self, twin: ServerRecord | None, planner: ServerRecord | None) -> None:
-        children = {"twin": self._twin, "planner": self._planner, "worker": self._worker}
+        is_planned = planner is not None or self._planner is None
         status: JsonObject = {
             "pid": os.getpid(),
-            "is_ready": twin is not None and planner is not None and self._worker.pid is not None,
+            "is_ready": twin is not None and is_planned and self._worker.pid is not None,
             "twin": twin.to_json() if twin else None,
             "planner": planner.to_json() if planner else None,
-            "children": {name: child.to_json() for name, child in children.items()},
+            "children": {name: child.to_json() for name, child in self._children().items()},
         }
         if status != self._published:
             write_json(self._home.status, status)

@@ -24,7 +24,7 @@ from interfaces.cli.texts import LANGUAGE, say
 
 _COMMANDS: Mapping[str, str] = {
     "chat": "interfaces.cli.chat:app",
-    "demo": "interfaces.cli.demo:app",
+    "demo": "interfaces.cli.demo.command:app",
     "runs": "interfaces.cli.runs:app",
     "questions": "interfaces.cli.questions:app",
     "plans": "interfaces.cli.plans:app",
@@ -34,6 +34,7 @@ _COMMANDS: Mapping[str, str] = {
     "logs": "interfaces.cli.logs:app",
     "audit": "interfaces.cli.audit:app",
     "doctor": "interfaces.cli.doctor:app",
+    "env": "interfaces.cli.env:app",
     "worker": "interfaces.cli.processes:worker_app",
     "twin": "interfaces.cli.processes:twin_app",
     "planner": "interfaces.cli.processes:planner_app",

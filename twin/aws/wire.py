@@ -45,6 +45,10 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+_COPIES = frozenset({"CopyObject", "UploadPartCopy"})
+_COPY_SOURCE = "x-amz-copy-source"
+
+
 def operation_name(service: Service, request: Request) -> str:
     """Which operation is meant, whether the twin has it or not. Raises `AwsError` when the service has no such one."""
     if service.protocol == "json":
@@ -156,6 +160,8 @@ def _route(service: Service, request: Request) -> tuple[str, dict[str, str]]:
     query = {key for key, _ in parse_qsl(request.query, keep_blank_values=True)}
     for name, method, pattern, required in _routes(service.name, tuple(service.known_operations.items())):
         found = pattern.fullmatch(request.path)
+        if name in _COPIES and _COPY_SOURCE not in request.headers:
+            continue  # S3 tells a copy from an upload to the same address by a header alone
         if method == request.method and found and required <= query:
             return name, {key.replace("_dash_", "-"): unquote(text) for key, text in found.groupdict().items()}
     return "", {}

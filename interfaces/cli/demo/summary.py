@@ -1,0 +1,105 @@
+"""The table at the end of the demo, in 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from core.json_value import JsonValue
+from core.messages.message import Language, MessageParam, message
+from interfaces.cli.demo.proof import Proof, answered
+from interfaces.cli.screen import Screen, rows_of_cells
+from state.questions import shown_answer, shown_principal
+from state.records import Run, StepRecord
+from workflows.catalogue import WORKFLOWS
+
+
+def show_summary(
+    proof: Proof, *, screen: Screen, language: Language, phases: Sequence[tuple[str, float]], peak_mib: float
+) -> None:
+    """`phases` are the demo's own: name of its text and seconds."""
+
+    def say(key: str, /, **params: MessageParam) -> str:
+        return message(key, **params).render(language)
+
+    def block(title: str, rows: Sequence[Sequence[str]]) -> None:
+        screen.line()
+        screen.line(say(title), style="bold")
+        for line in rows_of_cells(rows):
+            screen.line(line, indent=2)
+
+    block("demo.title_phases", [[say(f"demo.phase_{name}"), f"{seconds:6.1f} s"] for name, seconds in phases])
+    for run in proof.runs:
+        screen.line()
+        screen.line(say("demo.title_steps", workflow=run.workflow, run=run.id), style="bold")
+        for line in rows_of_cells(_phase_rows(run, proof.steps[run.id], say("demo.steps_unit"))):
+            screen.line(line, indent=2)
+    counts = [[count.call, f"{count.in_log}x", f"{count.in_ledger}x"] for count in proof.calls]
+    block("demo.title_calls", [[say("demo.column_call"), say("demo.column_log"), say("demo.column_ledger")], *counts])
+    block("demo.title_choices", _choices(proof, language))
+    block("demo.title_questions", _answers(proof, language))
+    block(
+        "demo.title_checks",
+        [[say("demo.yes" if item.holds else "demo.no"), item.text.render(language)] for item in proof.checks],
+    )
+    screen.line()
+    screen.line(say("demo.memory", mib=round(peak_mib)))
+    screen.line(
+        say("demo.holds" if proof.holds else "demo.does_not_hold"), style="bold green" if proof.holds else "bold red"
+    )
+
+
+def _phase_rows(run: Run, steps: Sequence[StepRecord], unit: str) -> list[list[str]]:
+    """One row per phase: how many steps, how often they began, how long they took."""
+    phases: dict[str, list[StepRecord]] = {}
+    for step in steps:
+        phases.setdefault(_phase_of(run, step), []).append(step)
+    return [
+        [
+            name,
+            f"{len(members)} {unit}",
+            f"{sum(step.attempts for step in members)}x",
+            f"{sum((_duration(step) for step in members), timedelta()).total_seconds():6.1f} s",
+        ]
+        for name, members in phases.items()
+    ]
+
+
+def _phase_of(run: Run, step: StepRecord) -> str:
+    for workflow in WORKFLOWS:
+        if (workflow.name, workflow.version) == (run.workflow, run.workflow_version):
+            return workflow.step(step.name).phase or step.name
+    return step.name
+
+
+def _duration(step: StepRecord) -> timedelta:
+    return step.ended_at - step.started_at if step.ended_at is not None else timedelta()
+
+
+def _choices(proof: Proof, language: Language) -> list[list[str]]:
+    rows = []
+    for plan in proof.plans:
+        for node in plan.nodes:
+            for kind, choice in node.choices.items():
+                if isinstance(choice, Mapping):
+                    rows.append(
+                        [kind, _shown(choice.get("value")), _shown(choice.get("origin")), _shown(choice.get("quote"))]
+                    )
+    return rows
+
+
+def _shown(value: JsonValue) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(str(item) for item in value.values() if item is not None)
+    return str(value)
+
+
+def _answers(proof: Proof, language: Language) -> list[list[str]]:
+    return [
+        [
+            question.kind.value,
+            shown_answer(question, question.answer).render(language),
+            shown_principal(question.answered_by).render(language) if question.answered_by else "",
+        ]
+        for question in answered(proof)
+    ]
