@@ -39,7 +39,9 @@ def system_messages(
     candidates: Sequence[Candidate],
     plan: Plan | None,
     question: Question | None,
+    earlier: Sequence[Plan] = (),
 ) -> list[JsonObject]:
+    """`earlier`: this conversation's plans that are decided, the newest first: what "it" and "there" may mean."""
     facts: JsonObject = {
         "language": language.value,
         "profile": {
@@ -49,6 +51,9 @@ def system_messages(
         },
         "choices_said": [_candidate(candidate) for candidate in candidates if candidate.is_usable],
         "open_plan": None if plan is None else _plan(plan, question),
+        "recent_steps": [
+            {"operation": node.operation, "params": node.params} for old in earlier for node in reversed(old.nodes)
+        ],
     }
     return [
         {"role": "system", "content": _RULES},

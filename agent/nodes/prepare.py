@@ -4,6 +4,7 @@ and once all are ready the whole plan is put up for approval.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -16,11 +17,12 @@ from agent.events import EndReason, QuestionAsked, Refusal
 from agent.nodes.common import open_question, record_once, resting, say, show
 from agent.plans import question_name, read_choices
 from core.ids import ClusterName
+from core.json_value import JsonObject
 from core.messages.message import message
 from core.questions import QuestionDraft
 from core.reasons import OpsError
 from state.records import Plan, PlanNode, PlanStatus, Question, QuestionStatus
-from workflows.operations import Draft, Missing, PlannedCluster, Ready, Refused
+from workflows.operations import Draft, Missing, Operation, PlannedCluster, Ready, Refused
 
 
 @dataclass(slots=True)
@@ -59,7 +61,12 @@ def _prepare_all(turn: Turn, plan: Plan) -> _Prepared:
     planned: dict[ClusterName, PlannedCluster] = {}
     for node in plan.nodes:
         operation = turn.desk.operations[node.operation]
-        draft = Draft(node_id=node.id, params=node.params, choices=read_choices(node), requested_by=plan.requested_by)
+        draft = Draft(
+            node_id=node.id,
+            params=_with_planned_target(node, operation, planned),
+            choices=read_choices(node),
+            requested_by=plan.requested_by,
+        )
         match operation.prepare(draft, turn.desk.reads, planned):
             case Refused() as refused:
                 prepared.refused = refused
@@ -74,6 +81,16 @@ def _prepare_all(turn: Turn, plan: Plan) -> _Prepared:
             case unreachable:
                 assert_never(unreachable)
     return prepared
+
+
+def _with_planned_target(
+    node: PlanNode, operation: Operation, planned: Mapping[ClusterName, PlannedCluster]
+) -> JsonObject:
+    """`create a cluster and run a job`: without another word the job is meant for the cluster of the same plan."""
+    is_open = "cluster" in operation.params.model_fields and node.params.get("cluster") is None
+    if is_open and len(planned) == 1:
+        return {**node.params, "cluster": next(iter(planned))}
+    return node.params
 
 
 def _propose(turn: Turn, state: TurnState, write: StreamWriter, plan: Plan, prepared: _Prepared) -> TurnState:

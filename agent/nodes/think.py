@@ -18,7 +18,7 @@ from agent.provenance.mentions import Candidate
 from agent.toolbox.catalogue import tools_of_the_moment
 from core.json_value import JsonObject
 from core.messages.message import message
-from state.records import Speaker, TranscriptEntry
+from state.records import Plan, PlanStatus, Speaker, TranscriptEntry
 
 
 def think(state: TurnState, runtime: Runtime[Turn]) -> TurnState:
@@ -74,10 +74,16 @@ def _ask_model(turn: Turn, state: TurnState, write: StreamWriter) -> Reply:
         candidates=candidates,
         plan=plan,
         question=open_question(turn, plan),
+        earlier=_earlier_plans(turn),
     )
     history = wire_messages(turn.transcript(), language=turn.language, limit=desk.budgets.history_entries)
     tools = tools_of_the_moment(desk.operations, desk.look_tools, candidates, plan)
     return desk.model.reply([*system, *history], tools, _Sink(write), seconds=_seconds_left(turn, state))
+
+
+def _earlier_plans(turn: Turn) -> list[Plan]:
+    """The last few that came to a run: rejected and withdrawn ones are nothing that a person would refer to."""
+    return turn.repository.list_plans(status=PlanStatus.APPROVED, conversation_id=turn.conversation_id, limit=3)
 
 
 def _seconds_left(turn: Turn, state: TurnState) -> float:

@@ -85,6 +85,10 @@ _ORDINAL_OR_NAME = re.compile(
 )
 
 
+_WINDOW = 80
+"""Characters around a number that may say what it counts: keeps reading linear in the length of the text."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """`start` and `end` span the number with its unit; `value` is absent when it is no whole number."""
@@ -151,21 +155,23 @@ def _with_unit(text: str, match: re.Match[str]) -> Number | None:
             return _number(start, after.end(), match, value, unit)
     if not stands_alone(text, start, end):
         return None
-    if before := _BEFORE_NODES.search(text, 0, start):
-        return _number(before.start(), end, match, value, Unit.NODES)
+    window = max(0, start - _WINDOW)
+    if before := _BEFORE_NODES.search(text[window:start]):
+        return _number(window + before.start(), end, match, value, Unit.NODES)
     if _is_bare_request(text, start, end):
         return _number(start, end, match, value, Unit.BARE)
     return None
 
 
 def _is_bare_request(text: str, start: int, end: int) -> bool:
-    if re.match(r"\s*[a-z0-9%个小天分]", text[end:]) and not _BARE_REQUEST_AFTER.match(text, end):
-        return re.match(r"\s+(?:please|and|then|in|with|,)\b", text[end:]) is not None and bool(
-            _BARE_REQUEST_BEFORE.search(text[:start])
+    head, tail = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
+    if re.match(r"\s*[a-z0-9%个小天分]", tail) and not _BARE_REQUEST_AFTER.match(text, end):
+        return re.match(r"\s+(?:please|and|then|in|with|,)\b", tail) is not None and bool(
+            _BARE_REQUEST_BEFORE.search(head)
         )
-    if _BARE_REQUEST_BEFORE.search(text[:start]) or _BARE_REQUEST_AFTER.match(text, end):
+    if _BARE_REQUEST_BEFORE.search(head) or _BARE_REQUEST_AFTER.match(text, end):
         return True
-    return bool(_BARE_WHOLE.fullmatch(text[:start])) and not text[end:].strip(" .!吧。！")
+    return bool(start < _WINDOW and _BARE_WHOLE.fullmatch(head)) and not text[end:].strip(" .!吧。！")
 
 
 def _number(start: int, end: int, match: re.Match[str], value: int | None, unit: Unit) -> Number:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from agent.provenance.mentions import Role
@@ -39,9 +40,10 @@ def role_at(text: str, start: int, end: int) -> Role:
     return Role.CAPACITY
 
 
-def _parts(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=4)
+def _parts(text: str) -> tuple[tuple[int, int], ...]:
     edges = [0, *(match.start() for match in _CUT.finditer(text)), len(text)]
-    return list(pairwise(edges))
+    return tuple(pairwise(edges))
 
 
 def _head_role(part: str, position: int | None) -> Role | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_right
+from functools import lru_cache
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
@@ -40,22 +41,17 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     return not _joins(after) and after not in "/@=\\"
 
 
-def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each sentence, its closing mark included."""
-    start = 0
-    for match in _SENTENCE_END.finditer(text):
-        yield start, match.end()
-        start = match.end()
-    if start < len(text):
-        yield start, len(text)
-
-
 def sentence_around(text: str, position: int) -> tuple[int, int]:
-    """The sentence that holds `position`."""
-    for start, end in sentences(text):
-        if start <= position < end:
-            return start, end
-    return 0, len(text)
+    """Start and end of the sentence that holds `position`, its closing mark included."""
+    edges = _sentence_edges(text)
+    place = bisect_right(edges, position)
+    return edges[place - 1], edges[place] if place < len(edges) else len(text)
+
+
+@lru_cache(maxsize=4)
+def _sentence_edges(text: str) -> tuple[int, ...]:
+    """Where sentences begin. Remembered: a message is asked about once per mention."""
+    return (0, *(match.end() for match in _SENTENCE_END.finditer(text)))
 
 
 def _joins(character: str) -> bool:

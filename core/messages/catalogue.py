@@ -17,6 +17,7 @@ from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
 from core.messages.en import health as en_health
 from core.messages.en import market as en_market
+from core.messages.en import planner as en_planner
 from core.messages.en import questions as en_questions
 from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
@@ -32,6 +33,7 @@ from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
 from core.messages.zh import health as zh_health
 from core.messages.zh import market as zh_market
+from core.messages.zh import planner as zh_planner
 from core.messages.zh import questions as zh_questions
 from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
@@ -50,6 +52,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_general.TEXTS,
         en_health.TEXTS,
         en_market.TEXTS,
+        en_planner.TEXTS,
         en_questions.TEXTS,
         en_runs.TEXTS,
         en_scheduling.TEXTS,
@@ -67,6 +70,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_general.TEXTS,
         zh_health.TEXTS,
         zh_market.TEXTS,
+        zh_planner.TEXTS,
         zh_questions.TEXTS,
         zh_runs.TEXTS,
         zh_scheduling.TEXTS,

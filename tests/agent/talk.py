@@ -12,6 +12,7 @@ from typing import TypeVar
 from agent.assistant import Assistant
 from agent.conversation import Budgets, Profile
 from agent.events import AgentEvent, EndReason, QuestionAsked, Refusal, Said, TextWhole, TurnEnded
+from agent.models.wire import Model
 from core.governance.principals import Channel, Principal, Role
 from core.ids import ActorId, ConversationId, RandomIds
 from core.messages.message import Language
@@ -102,9 +103,9 @@ class Talk:
         return [event for event in self.events if isinstance(event, kind)]
 
 
-def begin_talk(folder: Path, *, budgets: Budgets | None = None) -> Talk:
-    """A fresh conversation in `folder`; opened twice on the same folder it is the same database."""
-    clock, model = TickingClock(), ScriptedModel()
+def begin_talk(folder: Path, *, budgets: Budgets | None = None, model: Model | None = None) -> Talk:
+    """A fresh conversation in `folder`; without another model it follows the scripts given to `send`."""
+    clock, scripted = TickingClock(), ScriptedModel()
     repository = open_repository(folder / "muster.db", clock=clock, ids=RandomIds(Random(1)))
     create, submit = FakeCreateCluster(), FakeSubmitJob()
     assistant = Assistant(
@@ -113,7 +114,7 @@ def begin_talk(folder: Path, *, budgets: Budgets | None = None) -> Talk:
         workflow_versions={"create_cluster": 1, "submit_job": 1},
         reads=FakeReads(),
         look_tools=[fake_list_clusters([{"name": "base"}])],
-        model=model,
+        model=model or scripted,
         clock=clock,
         profile=PROFILE,
         checkpoints_path=folder / "checkpoints.db",
@@ -123,7 +124,7 @@ def begin_talk(folder: Path, *, budgets: Budgets | None = None) -> Talk:
     return Talk(
         assistant=assistant,
         repository=repository,
-        model=model,
+        model=scripted,
         conversation_id=conversation.id,
         create=create,
         submit=submit,

@@ -1,0 +1,217 @@
+"""From a message to goals: which operation each part of the sentence asks for, and where that part stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from agent.planner.lexicon import Noun, NounHit, Verb, VerbHit, find_nouns, find_verbs
+
+OPERATIONS: Final[Mapping[tuple[Verb, Noun], str]] = {
+    (Verb.CREATE, Noun.CLUSTER): "create_cluster",
+    (Verb.START, Noun.CLUSTER): "create_cluster",
+    (Verb.CREATE, Noun.NODES): "create_cluster",
+    (Verb.DELETE, Noun.CLUSTER): "delete_cluster",
+    (Verb.REMOVE, Noun.CLUSTER): "delete_cluster",
+    (Verb.ADOPT, Noun.CLUSTER): "adopt_cluster",
+    (Verb.RUN, Noun.JOB): "submit_job",
+    (Verb.START, Noun.JOB): "submit_job",
+    (Verb.CREATE, Noun.JOB): "submit_job",
+    (Verb.ADD, Noun.NODES): "add_capacity",
+    (Verb.ADD, Noun.CLUSTER): "add_capacity",
+    (Verb.ADD, Noun.GROUP): "add_capacity",
+    (Verb.REMOVE, Noun.NODES): "remove_capacity",
+    (Verb.REMOVE, Noun.GROUP): "remove_capacity",
+    (Verb.DELETE, Noun.NODES): "remove_capacity",
+    (Verb.DELETE, Noun.GROUP): "remove_capacity",
+    (Verb.MOUNT, Noun.STORAGE): "mount_storage",
+    (Verb.CREATE, Noun.STORAGE): "mount_storage",
+    (Verb.ADD, Noun.STORAGE): "mount_storage",
+    (Verb.STOP, Noun.JOB): "stop_job",
+    (Verb.DELETE, Noun.JOB): "stop_job",
+    (Verb.RESUME, Noun.JOB): "resume_job",
+    (Verb.RESIZE, Noun.JOB): "resize_job",
+    (Verb.REPLACE, Noun.NODES): "replace_node",
+    (Verb.REBOOT, Noun.NODES): "reboot_node",
+    (Verb.CHECK, Noun.NODES): "deep_health_check",
+    (Verb.CHECK, Noun.CLUSTER): "deep_health_check",
+    (Verb.UPDATE, Noun.SOFTWARE): "update_software",
+    (Verb.UPDATE, Noun.CLUSTER): "update_software",
+    (Verb.ENABLE, Noun.RESILIENCE): "enable_resilience",
+    (Verb.SET, Noun.RESILIENCE): "enable_resilience",
+    (Verb.ENABLE, Noun.OBSERVABILITY): "enable_observability",
+    (Verb.CREATE, Noun.OBSERVABILITY): "enable_observability",
+    (Verb.SET, Noun.QUOTA): "set_governance",
+    (Verb.SET, Noun.TEAM): "set_governance",
+}
+"""What is done to what -> operation, by its name without `propose_`."""
+
+BY_VERB_ALONE: Final[Mapping[Verb, Noun]] = {
+    Verb.RUN: Noun.JOB,
+    Verb.MOUNT: Noun.STORAGE,
+    Verb.REBOOT: Noun.NODES,
+    Verb.REPLACE: Noun.NODES,
+    Verb.ADD: Noun.NODES,
+    Verb.RESUME: Noun.JOB,
+    Verb.CHECK: Noun.CLUSTER,
+    Verb.DELETE: Noun.CLUSTER,
+    Verb.STOP: Noun.JOB,
+    Verb.RESIZE: Noun.JOB,
+}
+"""The object that goes without saying."""
+
+ALONGSIDE: Final[Mapping[Noun, str]] = {
+    Noun.STORAGE: "mount_storage",
+    Noun.RESILIENCE: "enable_resilience",
+    Noun.OBSERVABILITY: "enable_observability",
+}
+"""Things that a new cluster may be wished with: `a cluster with Lustre on /fsx`."""
+
+_SEPARATOR = re.compile(
+    r"[.;!?\n。；！？]+(?=\s|$|[^\x00-\x7f])|[,，、]\s*|\band\s+then\b|\bthen\b|\band\b|\bafter\s+that\b|\bplus\b"
+    r"|然后|接着|随后|之后|并且|以及|同时|另外|再|并(?=[\u4e00-\u9fff])"
+)
+_SENTENCE_END = re.compile(r"[.;!?\n。；！？](?=\s|$|[^\x00-\x7f])")
+_PHRASE_END = re.compile(
+    r"\b(?:with|in|on|for|of|using|named|called|that|to|from|at|by|via|as|which|where|across|so)\b|[,，。;；:：]|在|用|叫|名为|放|给"
+)
+_PURPOSE = re.compile(
+    r"(?:\bto|\bfor|\bthat\s+(?:can|will)|\bwhich\s+(?:can|will)|\bcan|用来|用于|用以|以便|供|来)\s*$"
+)
+_WISH = re.compile(
+    r"(?:\b(?:want|need|like|you|us|going|have|ready|time|able|please|try|wish|plan)\s+to|\b(?:can|could|would|will)\s+(?:you|we|i)(?:\s+please)?"
+    r"|\bhow\s+about|接下来|请|帮我|帮忙|我想|想要|要)\s*$"
+)
+_NEGATED = re.compile(
+    r"(?:\b(?:don't|do\s+not|never|not|without|no\s+need\s+to|shouldn't)|不要|别|不用|不必|先不)\s*(?:\w+\s+)?$"
+)
+_JOB_PHRASE = re.compile(
+    r"[\s,，、]*(?:and|plus|with|以及|和|加上|再加)?\s*(?:the|an?|our|my|one|一个)?\s*(?:[\w-]+\s+){0,2}?(?:jobs?\b|示例任务|训练任务|任务|作业)"
+)
+_HOW_TO = re.compile(r"^\s*(?:how\s+(?:do|can|should|would|to)|what\s+happens|should\s+i|when\s+should|怎么|如何|怎样)")
+_PAST_OR_BEING = re.compile(
+    r"(?:\b(?:was|were|is|are|been|being|did|does|why\s+did|has|had|the)\s+(?:it\s+|\S+\s+)?|正在|已经|为什么.{0,12}|怎么.{0,8})$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """`text[start:end]` (of the normalised message) is the part of the sentence that asks for it."""
+
+    operation: str
+    start: int
+    end: int
+    verb: Verb
+    noun: Noun
+
+
+def goals(text: str) -> list[Goal]:
+    """The operations that a normalised message asks for, in its order; none for a question about the state."""
+    found: list[Goal] = []
+    for start, end in _parts(text):
+        goal = _goal_of(text, start, end) or _job_beside_cluster(text, start, end, found)
+        if goal is not None:
+            found.append(goal)
+        elif found:
+            found[-1] = _longer(found[-1], end)
+    return _with_leading_text(found)
+
+
+def is_question(text: str) -> bool:
+    """Whether the message wants to know something rather than have something done."""
+    return any(hit.verb is Verb.SHOW for hit in find_verbs(text)) or bool(re.search(r"[?？]\s*$|吗\s*$|呢\s*$", text))
+
+
+def extras(text: str, goal: Goal) -> list[Noun]:
+    """What else the new cluster of this goal shall have."""
+    if goal.operation != "create_cluster":
+        return []
+    found = [hit.noun for hit in find_nouns(text[goal.start : goal.end]) if hit.noun in ALONGSIDE]
+    return list(dict.fromkeys(found))
+
+
+def _parts(text: str) -> list[tuple[int, int]]:
+    edges = sorted({0, *(match.start() for match in _SEPARATOR.finditer(text)), len(text)})
+    return [(low, high) for low, high in pairwise(edges) if text[low:high].strip()]
+
+
+def _goal_of(text: str, start: int, end: int) -> Goal | None:
+    part = text[start:end]
+    sentence = text[_sentence_start(text, start) : _sentence_end(text, end)]
+    if _HOW_TO.match(sentence):
+        return None
+    for hit in find_verbs(part):
+        if hit.verb is Verb.SHOW:
+            if hit.start < 12 or re.search(r"[?？吗呢]\s*$", sentence):
+                return None
+            continue
+        if not _is_wish(part, hit):
+            continue
+        noun = _object_of(part, hit)
+        operation = OPERATIONS.get((hit.verb, noun)) if noun is not None else None
+        if operation is not None and noun is not None:
+            return Goal(operation=operation, start=start, end=end, verb=hit.verb, noun=noun)
+    return None
+
+
+def _job_beside_cluster(text: str, start: int, end: int, found: list[Goal]) -> Goal | None:
+    """`a cluster with Lustre, and the sample job on 2 nodes`: a job named beside the cluster is to run on it."""
+    if not found or found[-1].operation != "create_cluster" or find_verbs(text[start:end]):
+        return None
+    if not _JOB_PHRASE.match(text[start:end]):
+        return None
+    return Goal(operation="submit_job", start=start, end=end, verb=Verb.RUN, noun=Noun.JOB)
+
+
+def _is_wish(part: str, hit: VerbHit) -> bool:
+    """Not a purpose (`a cluster to run jobs`), not a negation, not a report (`was it started`)."""
+    before = part[: hit.start]
+    if _NEGATED.search(before):
+        return False
+    if _WISH.search(before):
+        return True
+    return not (_PURPOSE.search(before) or _PAST_OR_BEING.search(before))
+
+
+def _object_of(part: str, hit: VerbHit) -> Noun | None:
+    """The head of the phrase behind the verb; else the first noun behind it; else one before it (把 … 删掉)."""
+    nouns = find_nouns(part)
+    behind = [noun for noun in nouns if noun.start >= hit.end]
+    phrase_end = _PHRASE_END.search(part, hit.end)
+    phrase = [noun for noun in behind if phrase_end is None or noun.start < phrase_end.start()]
+    for candidates in (phrase[-1:], behind[:1], _before(nouns, hit)):
+        for noun in candidates:
+            if (hit.verb, noun.noun) in OPERATIONS:
+                return noun.noun
+    if any((hit.verb, noun.noun) in OPERATIONS for noun in nouns):
+        return next(noun.noun for noun in nouns if (hit.verb, noun.noun) in OPERATIONS)
+    return BY_VERB_ALONE.get(hit.verb)
+
+
+def _before(nouns: list[NounHit], hit: VerbHit) -> list[NounHit]:
+    return [noun for noun in nouns if noun.end <= hit.start][-1:]
+
+
+def _sentence_start(text: str, position: int) -> int:
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, position)]
+    return ends[-1] if ends else 0
+
+
+def _sentence_end(text: str, position: int) -> int:
+    match = _SENTENCE_END.search(text, max(0, position - 1))
+    return match.end() if match else len(text)
+
+
+def _longer(goal: Goal, end: int) -> Goal:
+    return Goal(operation=goal.operation, start=goal.start, end=end, verb=goal.verb, noun=goal.noun)
+
+
+def _with_leading_text(found: list[Goal]) -> list[Goal]:
+    """What stands before the first goal belongs to it (`In usw2-az2, create ...`)."""
+    if not found or found[0].start == 0:
+        return found
+    first = found[0]
+    return [Goal(operation=first.operation, start=0, end=first.end, verb=first.verb, noun=first.noun), *found[1:]]
