@@ -8,6 +8,7 @@ from evals import parity
 from evals.bench_logs import logs
 from evals.bench_scheduling import scheduling
 from evals.diagnose import diagnose
+from evals.goodput import goodput
 
 eval_app = typer.Typer(help="Measure correctness.", no_args_is_help=True)
 bench_app = typer.Typer(help="Measure speed and size against a baseline of the same run.", no_args_is_help=True)
@@ -21,5 +22,6 @@ def _group() -> None:
 
 eval_app.command("parity")(parity.parity)
 eval_app.command("diagnose")(diagnose)
+eval_app.command("goodput")(goodput)
 bench_app.command("logs")(logs)
 bench_app.command("scheduling")(scheduling)

@@ -1,0 +1,1 @@
+"""How much of the paid time becomes training progress: accounting, closed forms, a simulator and a solver."""
