@@ -65,6 +65,11 @@ class EksNameArgs(PartArgs):
     eks_name: str
 
 
+def eks_name_of(cluster: str) -> str:
+    """The EKS cluster that goes with a HyperPod cluster of Muster's making."""
+    return f"{cluster}-eks"
+
+
 def find_control_plane(clients: Clients, eks_name: str) -> ControlPlane | None:
     try:
         answer = clients.aws.call("eks", "DescribeCluster", {"name": eks_name})

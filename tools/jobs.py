@@ -11,7 +11,7 @@ from core.cluster.workloads import JobState
 from core.json_value import JsonObject
 from core.messages.message import message
 from core.risk import Risk
-from tools.arguments import ToolArgs
+from tools.arguments import ByName, ToolArgs
 from tools.clients.base import Clients, KubernetesClient
 from tools.contract import Absent, CannotTell, EffectTool, Found, Intent, Observation, ReadTool
 from tools.errors import Conflict, RejectedByPlatform, RetryableToolError, TargetNotFound
@@ -24,6 +24,10 @@ LOCAL_QUEUES: Final = ("kueue.x-k8s.io/v1beta2/localqueues", "kueue.x-k8s.io/v1b
 JOB_LABEL: Final = "muster/job"
 TOKEN_ANNOTATION: Final = "muster/token"
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASSES: Final = (
+    "kueue.x-k8s.io/v1beta2/workloadpriorityclasses",
+    "kueue.x-k8s.io/v1beta1/workloadpriorityclasses",
+)
 PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
 REPLICA: Final = "pod"
@@ -58,7 +62,8 @@ class JobArgs(ToolArgs):
     environment: dict[str, str] = Field(default_factory=dict)
     queue: str = ""
     priority_class: str = ""
-    max_restarts: int = 0
+    max_restarts: int | None = None
+    """Restarts of the whole job before it fails; absent = as the operator does by itself."""
 
 
 class JobName(ToolArgs):
@@ -121,6 +126,7 @@ def manifest(args: JobArgs, token: str) -> JsonObject:
     labels = {JOB_LABEL: args.name}
     queue = {QUEUE_LABEL: args.queue} if args.queue else {}
     priority = {PRIORITY_LABEL: args.priority_class} if args.priority_class else {}
+    retries: JsonObject = {} if args.max_restarts is None else {"jobMaxRetryCount": args.max_restarts}
     container: JsonObject = {
         "name": "trainer",
         "image": args.image,
@@ -144,7 +150,8 @@ def manifest(args: JobArgs, token: str) -> JsonObject:
         "spec": {
             "nprocPerNode": args.processes_per_node,
             "replicaSpecs": [{"name": REPLICA, "replicas": args.nodes, "template": template}],
-            "runPolicy": {"cleanPodPolicy": "None", "jobMaxRetryCount": args.max_restarts},
+            # Pods stay after the end, so that their exit codes and logs can be read.
+            "runPolicy": {"cleanPodPolicy": "None", **retries},
         },
     }
 
@@ -206,15 +213,23 @@ def _logs(clients: Clients, args: LogArgs) -> str:
 
 def _queue(clients: Clients, args: NamespaceArgs) -> str:
     """The namespace's queue where task governance is installed; empty otherwise."""
-    kubernetes = clients.kubernetes.connect(args.eks_name)
-    for kind in LOCAL_QUEUES:
+    return min(_names(clients, args.eks_name, LOCAL_QUEUES, args.namespace), default="")
+
+
+def _priority_classes(clients: Clients, args: ByName) -> tuple[str, ...]:
+    """`name` is the EKS cluster's. None without task governance."""
+    return tuple(sorted(_names(clients, args.name, PRIORITY_CLASSES, None)))
+
+
+def _names(clients: Clients, eks_name: str, kinds: tuple[str, ...], namespace: str | None) -> list[str]:
+    """Of the first version of a kind that this API server has."""
+    kubernetes = clients.kubernetes.connect(eks_name)
+    for kind in kinds:
         try:
-            found = kubernetes.list(kind, args.namespace)
+            return [text(row, "metadata", "name") for row in kubernetes.list(kind, namespace)]
         except TargetNotFound:
             continue
-        if found:
-            return min(text(row, "metadata", "name") for row in found)
-    return ""
+    return []
 
 
 def _pods_of(kubernetes: KubernetesClient, job: JsonObject) -> tuple[Pod, ...]:
@@ -240,7 +255,21 @@ def _pod(row: JsonObject) -> Pod:
         node=text(row, "spec", "nodeName"),
         phase=text(row, "status", "phase"),
         exit_code=max(codes) if codes else None,
-        reason=next((text(state, "reason") for state in ended), "") or next(filter(None, waiting), ""),
+        reason=_unscheduled(row)
+        or next((text(state, "reason") for state in ended), "")
+        or next(filter(None, waiting), ""),
+    )
+
+
+def _unscheduled(row: JsonObject) -> str:
+    """The scheduler's own words for a pod that no node takes yet."""
+    return next(
+        (
+            text(condition, "message")
+            for condition in children(row, "status", "conditions")
+            if text(condition, "type") == "PodScheduled" and text(condition, "status") == "False"
+        ),
+        "",
     )
 
 
@@ -278,6 +307,9 @@ def _state(row: JsonObject) -> tuple[JobState, JsonObject]:
 DESCRIBE_JOB: Final[ReadTool[JobName, Job | None]] = ReadTool(name="describe_job", read=_describe)
 LIST_JOBS: Final[ReadTool[JobsArgs, tuple[Job, ...]]] = ReadTool(name="list_jobs", read=_list)
 POD_LOGS: Final[ReadTool[LogArgs, str]] = ReadTool(name="pod_logs", read=_logs)
+PRIORITY_CLASS_NAMES: Final[ReadTool[ByName, tuple[str, ...]]] = ReadTool(
+    name="priority_class_names", read=_priority_classes
+)
 TEAM_QUEUE: Final[ReadTool[NamespaceArgs, str]] = ReadTool(name="team_queue", read=_queue)
 
 SUBMIT_JOB: Final[EffectTool[JobArgs]] = EffectTool(

@@ -48,6 +48,15 @@ def script_prefix(cluster: str) -> str:
     return f"clusters/{cluster}/{hashlib.sha256(SCRIPT.encode()).hexdigest()[:12]}"
 
 
+def script_keys(clients: Clients, bucket: str, cluster: str) -> list[str]:
+    """Keys of a cluster's scripts; none without the bucket."""
+    query: JsonObject = {"Bucket": bucket, "Prefix": f"clusters/{cluster}/"}
+    try:
+        return [text(row, "Key") for row in clients.aws.pages("s3", "ListObjectsV2", query, "Contents")]
+    except TargetNotFound:
+        return []
+
+
 def _create_bucket(clients: Clients, args: BucketArgs, token: str) -> JsonObject:
     place: JsonObject = (
         {}

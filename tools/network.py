@@ -24,7 +24,9 @@ from tools.ec2_parts import (
     SETTLE_SECONDS,
     SUBNET,
     VPC,
+    PartId,
     creates,
+    deletes,
     describe_one,
 )
 from tools.ownership import PartArgs
@@ -283,6 +285,33 @@ ALLOW_SELF_EGRESS: Final[EffectTool[GroupRuleArgs]] = EffectTool(
     act=_allow_out,
     observe=_allows_out,
 )
+
+
+def _detach(clients: Clients, args: AttachGatewayArgs, token: str) -> JsonObject:
+    params: JsonObject = {"InternetGatewayId": args.internet_gateway_id, "VpcId": args.vpc_id}
+    clients.aws.call("ec2", "DetachInternetGateway", params)
+    return {}
+
+
+def _is_detached(clients: Clients, args: AttachGatewayArgs, intent: Intent) -> Observation:
+    return Absent() if isinstance(_is_attached(clients, args, intent), Found) else Found({})
+
+
+DETACH_INTERNET_GATEWAY: Final[EffectTool[AttachGatewayArgs]] = EffectTool(
+    name="detach_internet_gateway",
+    call="ec2:DetachInternetGateway",
+    risk=Risk.DESTRUCTIVE,
+    act=_detach,
+    observe=_is_detached,
+)
+DELETE_ENDPOINT: Final[EffectTool[PartId]] = deletes(ENDPOINT, "delete_endpoint")
+DELETE_NAT_GATEWAY: Final[EffectTool[PartId]] = deletes(NAT_GATEWAY, "delete_nat_gateway")
+RELEASE_ADDRESS: Final[EffectTool[PartId]] = deletes(ADDRESS, "release_address")
+DELETE_SUBNET: Final[EffectTool[PartId]] = deletes(SUBNET, "delete_subnet")
+DELETE_ROUTE_TABLE: Final[EffectTool[PartId]] = deletes(ROUTE_TABLE, "delete_route_table")
+DELETE_INTERNET_GATEWAY: Final[EffectTool[PartId]] = deletes(INTERNET_GATEWAY, "delete_internet_gateway")
+DELETE_SECURITY_GROUP: Final[EffectTool[PartId]] = deletes(SECURITY_GROUP, "delete_security_group")
+DELETE_VPC: Final[EffectTool[PartId]] = deletes(VPC, "delete_vpc")
 
 
 class NatGatewayId(ToolArgs):

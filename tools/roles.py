@@ -106,13 +106,13 @@ def _is_gone(clients: Clients, args: RoleNameArgs, intent: Intent) -> Observatio
     return Absent()
 
 
-def _owned(clients: Clients, args: RoleNameArgs) -> bool:
+def owned_role(clients: Clients, cluster: str, part: str, role_name: str) -> bool:
     """Whether the role exists and carries the marks of this part."""
     try:
-        tags = children(clients.aws.call("iam", "ListRoleTags", {"RoleName": args.role_name}), "Tags")
+        tags = children(clients.aws.call("iam", "ListRoleTags", {"RoleName": role_name}), "Tags")
     except TargetNotFound:
         return False
-    return is_part(from_tag_list(tags), args)
+    return is_part(from_tag_list(tags), PartArgs(cluster=cluster, part=part))
 
 
 IAM_SETTLE_SECONDS: Final = 5.0

@@ -12,6 +12,7 @@ from core.messages.en import agent as en_agent
 from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
 from core.messages.en import create_cluster as en_create_cluster
+from core.messages.en import delete_cluster as en_delete_cluster
 from core.messages.en import demo as en_demo
 from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
@@ -22,12 +23,15 @@ from core.messages.en import questions as en_questions
 from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
 from core.messages.en import state as en_state
+from core.messages.en import submit_job as en_submit_job
+from core.messages.en import targets as en_targets
 from core.messages.en import tools as en_tools
 from core.messages.en import workflows as en_workflows
 from core.messages.zh import agent as zh_agent
 from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
 from core.messages.zh import create_cluster as zh_create_cluster
+from core.messages.zh import delete_cluster as zh_delete_cluster
 from core.messages.zh import demo as zh_demo
 from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
@@ -38,6 +42,8 @@ from core.messages.zh import questions as zh_questions
 from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
 from core.messages.zh import state as zh_state
+from core.messages.zh import submit_job as zh_submit_job
+from core.messages.zh import targets as zh_targets
 from core.messages.zh import tools as zh_tools
 from core.messages.zh import workflows as zh_workflows
 
@@ -47,6 +53,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_chat.TEXTS,
         en_cli.TEXTS,
         en_create_cluster.TEXTS,
+        en_delete_cluster.TEXTS,
         en_demo.TEXTS,
         en_effects.TEXTS,
         en_general.TEXTS,
@@ -57,6 +64,8 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_runs.TEXTS,
         en_scheduling.TEXTS,
         en_state.TEXTS,
+        en_submit_job.TEXTS,
+        en_targets.TEXTS,
         en_tools.TEXTS,
         en_workflows.TEXTS,
     ),
@@ -65,6 +74,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_chat.TEXTS,
         zh_cli.TEXTS,
         zh_create_cluster.TEXTS,
+        zh_delete_cluster.TEXTS,
         zh_demo.TEXTS,
         zh_effects.TEXTS,
         zh_general.TEXTS,
@@ -75,6 +85,8 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_runs.TEXTS,
         zh_scheduling.TEXTS,
         zh_state.TEXTS,
+        zh_submit_job.TEXTS,
+        zh_targets.TEXTS,
         zh_tools.TEXTS,
         zh_workflows.TEXTS,
     ),

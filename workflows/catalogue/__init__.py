@@ -6,8 +6,12 @@ from typing import Final
 
 from workflows.catalogue.create_cluster.operation import CreateCluster
 from workflows.catalogue.create_cluster.workflow import WORKFLOW as CREATE_CLUSTER
+from workflows.catalogue.delete_cluster.operation import DeleteCluster
+from workflows.catalogue.delete_cluster.workflow import WORKFLOW as DELETE_CLUSTER
+from workflows.catalogue.submit_job.operation import SubmitJob
+from workflows.catalogue.submit_job.workflow import WORKFLOW as SUBMIT_JOB
 from workflows.definition import AnyWorkflow
 from workflows.operations import Operation
 
-WORKFLOWS: Final[tuple[AnyWorkflow, ...]] = (CREATE_CLUSTER,)
-OPERATIONS: Final[tuple[Operation, ...]] = (CreateCluster(),)
+WORKFLOWS: Final[tuple[AnyWorkflow, ...]] = (CREATE_CLUSTER, DELETE_CLUSTER, SUBMIT_JOB)
+OPERATIONS: Final[tuple[Operation, ...]] = (CreateCluster(), DeleteCluster(), SubmitJob())

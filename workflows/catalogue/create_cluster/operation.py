@@ -18,14 +18,13 @@ from core.reasons import RefusalReason
 from core.risk import Risk
 from tools.arguments import ByName
 from tools.clusters import DESCRIBE_CLUSTER
-from tools.eks import CONTROL_PLANE
+from tools.eks import CONTROL_PLANE, eks_name_of
 from tools.ownership import CLUSTER_TAG
 from workflows.catalogue.create_cluster.choices import Chosen, Undecided, choose
 from workflows.catalogue.create_cluster.params import (
     MAX_NAME_LENGTH,
     NAME_PATTERN,
     CreateClusterParams,
-    eks_name_of,
 )
 from workflows.catalogue.market import Market
 from workflows.catalogue.money import dollars

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.cluster.clusters import CapacityMode, NodeRecovery
 from core.json_value import JsonObject
+from tools.eks import eks_name_of
 
 NAME_PATTERN: Final = r"[a-zA-Z0-9](-*[a-zA-Z0-9])*"
 """ClusterName of SageMaker's model."""
@@ -45,11 +46,6 @@ class CreateClusterParams(BaseModel):
     @property
     def eks_name(self) -> str:
         return eks_name_of(self.name)
-
-
-def eks_name_of(cluster: str) -> str:
-    """The EKS cluster that goes with a HyperPod cluster of Muster's making."""
-    return f"{cluster}-eks"
 
 
 class Target(BaseModel):
