@@ -14,6 +14,7 @@ from twin.jobs.admission import FirstComeFirstServed
 from twin.jobs.faults import PodFaults
 from twin.jobs.processes import PodHost
 from twin.jobs.runtime import JobRuntime, RuntimeConfig
+from twin.jobs.workloads import JobWorkloads
 from twin.kube.app import Authorise, make_app
 from twin.kube.planes import ControlPlanes, KubeConfig
 from twin.ports import NodeAgent, Orchestration, Workloads
@@ -67,9 +68,9 @@ class ServedKubernetes:
     def __init__(self, site: KubernetesSite) -> None:
         self._planes = ControlPlanes(KubeConfig(folder=site.folder), site.clock, Random(site.seed), site.agent)
         host = PodHost(python=Path(sys.executable), python_path=str(Path(__file__).parents[1]))
-        self.jobs = JobRuntime(self._planes, FirstComeFirstServed(), RuntimeConfig(host=host))
-        self.faults = PodFaults(self._planes, self.jobs)
-        self.jobs.start()
+        self._jobs = JobRuntime(self._planes, FirstComeFirstServed(), RuntimeConfig(host=host))
+        self._faults = PodFaults(self._planes, self._jobs)
+        self._jobs.start()
         self.app: AsgiApp = make_app(self._planes, site.user_of, site.log)
 
     @property
@@ -78,12 +79,12 @@ class ServedKubernetes:
 
     @property
     def workloads(self) -> Workloads | None:
-        return None
+        return JobWorkloads(self._planes, self._faults)
 
     def reset(self) -> None:
-        self.faults.clear()
+        self._faults.clear()
         self._planes.reset()
 
     def close(self) -> None:
-        self.jobs.close()
+        self._jobs.close()
         self._planes.close()

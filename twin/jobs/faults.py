@@ -30,15 +30,6 @@ _CUDA_ERRORS: Final = {
     95: "uncorrectable ECC error encountered",
 }
 """What a CUDA program prints after this Xid (CUDA runtime error strings)."""
-_XID_TEXTS: Final = {
-    13: "Graphics SM Warp Exception: Illegal Instruction Encoding",
-    31: "MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_0 faulted @ 0x7f0c_00000000. Fault is of type FAULT_PDE",
-    48: "DBE (double bit error) ECC Error",
-    74: "NVLink: fatal error detected on link 2(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)",
-    79: "GPU has fallen off the bus.",
-    94: "Contained: SM (0x1). RST: No, D-RST: No",
-    95: "Uncontained: LTC TAG (0x2,0x0). RST: Yes, D-RST: No",
-}
 _SLOW_SLICE_SECONDS: Final = 0.05
 
 
@@ -52,16 +43,15 @@ class PodFaults:
         """SIGKILL, as the kernel's out-of-memory killer does: exit code 137."""
         self._signal(self._running(eks_name, pod=ObjectName(namespace, pod)), signal.SIGKILL)
 
-    def xid(self, eks_name: str, node: str, code: int, gpu: int = 0) -> str:
-        """The kernel's line, for the node's log. A rank that runs there fails with the matching CUDA error."""
-        bus = f"0000:{0x10 + 0x0B * gpu:02x}:00"
-        process = ""
-        for running in self._jobs.running_pods(self._plane(eks_name), node=node):
-            process = f" pid={next(iter(running.processes.values())).pid}, name=python,"
-            error = _CUDA_ERRORS.get(code, "unknown error")
-            self._say(running, f"RuntimeError: CUDA error: {error}\nterminate called: Xid {code} on GPU {gpu}")
-            self._signal([running], signal.SIGABRT)
-        return f"NVRM: Xid (PCI:{bus}): {code},{process} {_XID_TEXTS.get(code, 'unknown')}"
+    def xid(self, eks_name: str, node: str, code: int) -> None:
+        """A rank on that node fails with the CUDA error that goes with the Xid; exit code 134."""
+        error = _CUDA_ERRORS.get(code, "unknown error")
+        self._abort(eks_name, node, f"RuntimeError: CUDA error: {error}")
+
+    def network_error(self, eks_name: str, node: str) -> None:
+        """EFA is gone: NCCL gives up."""
+        self._abort(eks_name, node, "NCCL WARN NET/OFI Request completed with error: No route to host\n"
+                    "RuntimeError: NCCL error: remote process exited or there was a network error")  # fmt: skip
 
     def job_hang(self, eks_name: str, namespace: str, job: str, rank: int = 0) -> None:
         """One rank stops without ending; the others wait for it in their next collective."""
@@ -71,19 +61,9 @@ class PodFaults:
         """SIGUSR1: the sample job spoils its next gradient; a script that does not catch it ends (code 138)."""
         self._signal(self._ranks(eks_name, namespace, job, rank), signal.SIGUSR1)
 
-    def node_unreachable(self, eks_name: str, node: str) -> None:
-        """The network to the machine is cut: not ready, and its ranks answer nobody."""
-        self._planes.set_node_ready(eks_name, node, False, "NodeStatusUnknown")
+    def silence(self, eks_name: str, node: str) -> None:
+        """The network to the machine is cut: its ranks answer nobody."""
         self._signal(self._jobs.running_pods(self._plane(eks_name), node=node), signal.SIGSTOP)
-
-    def node_reachable(self, eks_name: str, node: str) -> None:
-        self._planes.set_node_ready(eks_name, node, True, "KubeletReady")
-        self._signal(self._jobs.running_pods(self._plane(eks_name), node=node), signal.SIGCONT)
-
-    def reboot(self, eks_name: str, node: str) -> None:
-        """The machine goes down: its pods are killed and the node is not ready; it keeps its name."""
-        self._planes.set_node_ready(eks_name, node, False, "NodeRebooting")
-        self._signal(self._jobs.running_pods(self._plane(eks_name), node=node), signal.SIGKILL)
 
     def slow_node(self, eks_name: str, node: str, factor: float) -> None:
         """Whatever runs there, now or later, takes `factor` times as long; 1 ends it."""
@@ -111,6 +91,11 @@ class PodFaults:
     def _stop_slowing(self, key: tuple[str, str]) -> None:
         if ended := self._slow.pop(key, None):
             ended.set()
+
+    def _abort(self, eks_name: str, node: str, words: str) -> None:
+        for running in self._jobs.running_pods(self._plane(eks_name), node=node):
+            self._say(running, words)
+            self._signal([running], signal.SIGABRT)
 
     def _ranks(self, eks_name: str, namespace: str, job: str, rank: int) -> list[Running]:
         plane = self._plane(eks_name)

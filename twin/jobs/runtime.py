@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeConfig:
     host: PodHost
-    most_pods: int = 16
+    most_pods: int = 64
     """Processes of pods at once in the whole twin; a gang beyond that waits and says so."""
     longest_grace_seconds: float = 5.0
     """Real seconds between SIGTERM and SIGKILL, whatever a pod asks for."""
@@ -48,6 +49,7 @@ class JobRuntime:
         for plane in planes.all():
             begin_again(plane)
         planes.on_node_left.append(self._node_left)
+        planes.on_node_down.append(self._node_down)
         planes.on_plane_deleted.append(self._plane_deleted)
 
     def start(self) -> None:
@@ -98,6 +100,12 @@ class JobRuntime:
             for pod in plane.store.objects("pods"):
                 if text(pod, "spec", "nodeName") == node_name:
                     plane.resources.remove("pods", name_of(pod))
+
+    def _node_down(self, plane: ControlPlane, node_name: str) -> None:
+        """A machine that reboots keeps its pods, whose containers have ended with it."""
+        for running in self.running_pods(plane, node=node_name):
+            for process in running.processes.values():
+                process.send(signal.SIGKILL)
 
     def _plane_deleted(self, plane: ControlPlane) -> None:
         with self._lock:

@@ -27,6 +27,8 @@ _NAMESPACES: Final = (
     "aws-hyperpod",
     "kueue-system",
 )
+REBOOTING: Final = "Rebooting"
+"""The reason with which a node stops being ready because its machine goes down and comes back."""
 _KEPT_EVENTS: Final = 1_000
 
 
@@ -126,6 +128,8 @@ class ControlPlanes:
         """Set before serving: the AWS half, which hears of labels set on nodes."""
         self.on_node_left: list[Callable[[ControlPlane, str], None]] = []
         """Called before the node object goes: whoever runs pods there must end them."""
+        self.on_node_down: list[Callable[[ControlPlane, str], None]] = []
+        """Called when the machine under a node reboots."""
         self.on_plane_deleted: list[Callable[[ControlPlane], None]] = []
         self._random = random
         self._journal = Journal(config.folder / "kube.sqlite")
@@ -170,6 +174,8 @@ class ControlPlanes:
         nodes.set_ready(plane.resources, node_name, ready=ready, reason=reason)
         node = plane.store.get("nodes", ObjectName("", node_name))
         if node is not None:
+            for told in self.on_node_down if not ready and reason == REBOOTING else ():
+                told(plane, node_name)
             word = "NodeReady" if ready else "NodeNotReady"
             plane.event(node, word, f"Node {node_name} status is now: {word}", component="node-controller")
 
