@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from random import Random
 
 from twin import snapshot
 from twin.auth import access_key_behind
-from twin.aws import eks
+from twin.aws import eks, fsx
 from twin.aws.api import AwsApi
 from twin.aws.building import build_world, populate_account, populate_clusters
 from twin.aws.context import Context
@@ -21,12 +22,14 @@ from twin.faults import Faults
 from twin.holds import Holds
 from twin.kubernetes_half import KubernetesSite, MakeKubernetes
 from twin.request_log import RequestLog
+from twin.world import governance, plans
 from twin.world.joining import HEALTH_LABEL
 from twin.world.provisioning import Provisioning
 from twin.world.recovery import Recovery
 from twin.world.simulation import Simulation
 from twin.world.specification import WorldSpec
 from twin.world.state import World
+from twin.world.upkeep import Upkeep
 
 _LOG = logging.getLogger(__name__)
 IDLE_SECONDS = 0.2
@@ -53,7 +56,7 @@ class Twin:
         folder.mkdir(parents=True, exist_ok=True)
         self._endpoint, self._snapshot_path = endpoint, folder / "world.json"
         self._lock, self._closing = threading.RLock(), threading.Event()
-        self._labels: deque[tuple[str, str, str, str | None]] = deque()
+        self._heard: deque[Callable[[], None]] = deque()
         saved = snapshot.load(self._snapshot_path)
         self.clock = TwinClock(saved.time if saved is not None else start, time_factor)
         self.log = RequestLog(folder / "requests.jsonl", self.clock)
@@ -84,10 +87,8 @@ class Twin:
 
     def advance(self) -> None:
         """Let everything happen that is due by now. Called under `lock`."""
-        while self._labels:
-            eks_name, node_name, label, value = self._labels.popleft()
-            if label == HEALTH_LABEL:
-                self._recovery.label_changed(self.sim, eks_name, node_name, value)
+        while self._heard:
+            self._heard.popleft()()
         if self.sim.advance() > 0:
             self._save()
 
@@ -101,12 +102,16 @@ class Twin:
             self.kubernetes.reset()
             self.log.reset()
             self._account.forget()
-            self._labels.clear()
+            self._heard.clear()
             self._begin(specification or self._spec, self._seed if seed is None else seed, 0, None)
 
     def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
-        """`NodeAgent`: only noted here, as the caller may hold locks of its own; the ticker acts on it."""
-        self._labels.append((eks_name, node_name, label, value))
+        """`NodeAgent`: only noted here, as the caller may hold locks of its own; acted on at the next moment."""
+        if label == HEALTH_LABEL:
+            self._heard.append(lambda: self._recovery.label_changed(self.sim, eks_name, node_name, value))
+
+    def job_running(self, eks_name: str, job: str) -> None:
+        self._heard.append(lambda: self.faults.job_running(job))
 
     def mutation_arrived(self, call: str) -> None:
         """`Moments`: the log asks from whichever thread answers the call."""
@@ -129,16 +134,26 @@ class Twin:
         self._spec, self._seed, self._restarts = spec, seed, restarts
         self._provisioning = Provisioning(self._account)
         recovery = Recovery(self._provisioning, self._account)
-        actions = self._provisioning.actions() | recovery.actions() | eks.timer_actions()
+        self._upkeep = Upkeep(self._provisioning, self._account)
+        actions = {
+            **self._provisioning.actions(),
+            **self._upkeep.actions(),
+            **recovery.actions(),
+            **plans.timer_actions(self._provisioning),
+            **governance.timer_actions(),
+            **eks.timer_actions(),
+            **fsx.timer_actions(),
+        }
         actions["fault.due"] = lambda sim, args: self.faults.due(args["number"])
         self.sim = Simulation(
             world or build_world(spec, self.clock.now()),
             self.clock,
             Random(f"{seed}:{restarts}"),
             self.kubernetes.orchestration,
+            self.kubernetes.workloads,
             actions,
         )
-        self.faults = Faults(self.sim, recovery, self.kubernetes.workloads)
+        self.faults = Faults(self.sim, recovery)
         self._recovery = recovery
         zones = self.sim.world.zones.values()
         parts = self._account.begin(spec.region, zones, seed, lambda: populate_account(self._account, spec))
@@ -151,6 +166,7 @@ class Twin:
         return Context(
             sim=self.sim,
             provisioning=self._provisioning,
+            upkeep=self._upkeep,
             account=self._account,
             endpoint=self._endpoint,
             seen=self.faults.seen(),

@@ -83,7 +83,7 @@ class Control:
         del query, body
         with self._twin.lock:
             self._twin.advance()
-            return live_state(self._twin.sim.world)
+            return live_state(self._twin.sim.world, self._twin.kubernetes.workloads)
 
     def _requests(self, query: Mapping[str, str], body: bytes) -> object:
         del body

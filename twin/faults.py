@@ -85,8 +85,8 @@ class FaultSpec(BaseModel):
 class Faults:
     """`Moments` for the request log. Every method is called under the twin's lock."""
 
-    def __init__(self, sim: Simulation, recovery: Recovery, workloads: Workloads | None) -> None:
-        self._sim, self._recovery, self._workloads = sim, recovery, workloads
+    def __init__(self, sim: Simulation, recovery: Recovery) -> None:
+        self._sim, self._recovery = sim, recovery
         self._past: World | None = None
 
     def arm(self, specs: list[FaultSpec]) -> None:
@@ -178,9 +178,9 @@ class Faults:
                 self._recovery.unreachable(sim, cluster, node)
             case _:
                 pass
-        if self._workloads is not None and cluster.eks_name is not None:
+        if self._sim.workloads is not None and cluster.eks_name is not None:
             felt = NodeFault(kind=spec.kind, code=spec.code, factor=spec.factor)
-            self._workloads.node_fault(cluster.eks_name, node.kubernetes_name, felt)
+            self._sim.workloads.node_fault(cluster.eks_name, node.kubernetes_name, felt)
 
     def _node(self, spec: FaultSpec) -> tuple[Cluster, Node]:
         cluster = self._sim.world.clusters.get(spec.cluster or "")
@@ -210,6 +210,6 @@ class Faults:
         raise LookupError(f"no cluster has a job {spec.job}")
 
     def _jobs(self) -> Workloads:
-        if self._workloads is None:
+        if self._sim.workloads is None:
             raise LookupError("the Kubernetes half runs no jobs")
-        return self._workloads
+        return self._sim.workloads

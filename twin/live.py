@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from twin.world.state import Cluster, World
+from core.cluster.instance_types import find_instance_type
+from core.cluster.quotas import DEFAULT_BORROW_LIMIT_PERCENT
+from twin.ports import Workloads
+from twin.world.governance import IN_FORCE, QUOTA
+from twin.world.state import Cluster, Spec, World
 
 
-def live_state(world: World) -> dict[str, object]:
-    """Clusters by name and the number of file systems. Jobs and readable mounts are the Kubernetes half's to add."""
+def live_state(world: World, workloads: Workloads | None) -> dict[str, object]:
+    """Clusters by name and the number of file systems; jobs and readable mounts are the Kubernetes half's to tell."""
     return {
-        "clusters": {name: _cluster(world, cluster) for name, cluster in world.clusters.items()},
+        "clusters": {
+            name: _cluster(world, cluster) | _work(cluster, workloads) for name, cluster in world.clusters.items()
+        },
         "file_systems": len(world.file_systems),
         "eks_clusters": {name: eks.status for name, eks in world.eks.items()},
         "free": {zone_id: dict(zone.free) for zone_id, zone in world.zones.items()},
@@ -36,4 +42,33 @@ def _cluster(world: World, cluster: Cluster) -> dict[str, object]:
             }
             for group in cluster.groups.values()
         },
+        "teams": {
+            item.spec["ComputeQuotaTarget"]["TeamName"]: _team(item.spec["ComputeQuotaConfig"])
+            for item in world.governance.values()
+            if item.kind == QUOTA and item.cluster_arn == cluster.arn and item.status in IN_FORCE
+        },
+    }
+
+
+def _team(config: Spec) -> dict[str, object]:
+    sharing = config.get("ResourceSharingConfig", {})
+    borrows = sharing.get("Strategy", "LendAndBorrow") == "LendAndBorrow"
+    return {
+        "accelerators": sum(_accelerators(item) for item in config.get("ComputeQuotaResources", [])),
+        "borrow_percent": sharing.get("BorrowLimit", DEFAULT_BORROW_LIMIT_PERCENT) if borrows else 0,
+    }
+
+
+def _accelerators(resource: Spec) -> int:
+    figures = find_instance_type(resource["InstanceType"])
+    per_instance = figures.accelerators if figures is not None else 0
+    return int(resource.get("Accelerators", resource.get("Count", 0) * per_instance))
+
+
+def _work(cluster: Cluster, workloads: Workloads | None) -> dict[str, object]:
+    if workloads is None or cluster.eks_name is None:
+        return {}
+    return {
+        "jobs": workloads.live_jobs(cluster.eks_name),
+        "mounts": list(workloads.readable_mounts(cluster.eks_name)),
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.ids import InstanceId, InstanceTypeName, NodeLogicalId, ZoneId
+from core.json_value import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,9 @@ class NodeAgent(Protocol):
 
     def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
         """Someone set a label on a node; `sagemaker.amazonaws.com/node-health-status` triggers recovery."""
+
+    def job_running(self, eks_name: str, job: str) -> None:
+        """All pods of the job run for the first time: faults may wait for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,3 +114,9 @@ class Workloads(Protocol):
 
     def readable_mounts(self, eks_name: str) -> tuple[str, ...]:
         """Paths that a pod of the cluster can read."""
+
+    def govern(self, eks_name: str, quotas: tuple[JsonObject, ...], scheduler: JsonObject | None) -> None:
+        """All compute quotas that are in force (`Name`, `ComputeQuotaTarget`, `ComputeQuotaConfig`, `ActivationState`,
+        as SageMaker's API has them) and the `SchedulerConfig`: task governance turns them into Kueue objects and one
+        namespace per team.
+        """

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from twin.auth import signed_scope
-from twin.aws import ec2, eks, pricing, quotas, sagemaker
+from twin.aws import ec2, eks, fsx, pricing, quotas, sagemaker
 from twin.aws.context import Context, Handler
 from twin.aws.errors import AwsError, NotInTwin
 from twin.aws.hostile import Disturbance
@@ -29,6 +29,7 @@ OWN: Final[Mapping[str, Mapping[str, Handler]]] = {
     "sagemaker": sagemaker.OPERATIONS,
     "eks": eks.OPERATIONS,
     "ec2": ec2.OPERATIONS,
+    "fsx": fsx.OPERATIONS,
     "service-quotas": quotas.OPERATIONS,
     "pricing": pricing.OPERATIONS,
 }
@@ -156,6 +157,10 @@ class AwsApi:
         return serialize(service, model, handler(ctx, Params(values)), request_id, disturb)
 
     def _ask_moto(self, ctx: Context, operation: str, request: Request, changes: bool) -> Response:
+        if request.service == "ec2" and dict(parse_qsl(request.body.decode())).get("DryRun") == "true":
+            # moto carries some dry runs out.
+            text = "Request would have succeeded, but DryRun flag is set."
+            raise AwsError("DryRunOperation", text, status=412)
         response = ctx.account.call(request, changes=changes)
         if response.status >= 400:
             return response

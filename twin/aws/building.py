@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.ids import InstanceTypeName, ZoneId
-from twin.aws import eks
+from twin.aws import eks, fsx
 from twin.aws.context import Context
 from twin.aws.moto_host import MotoHost
+from twin.ports import SeedJob
+from twin.world import governance
 from twin.world.capacity import Grant
 from twin.world.specification import ClusterSpec, GroupSpec, PlanSpec, WorldSpec
-from twin.world.state import Cluster, Group, Plan, Spec, World, Zone
+from twin.world.state import Cluster, GovernanceItem, Group, Plan, Spec, World, Zone
 
+SCHEDULED_STARTS_IN_HOURS = 24
+"""A world's plan that is Scheduled starts a day from the beginning."""
+TEAM_PRIORITIES = (("high", 100), ("low", 10))
 _LETTERS = "abcdefghij"
 LIFECYCLE_SCRIPT = b"#!/bin/bash\nset -e\necho provisioned\n"
 TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
@@ -24,6 +29,7 @@ ADDONS = ("eks-pod-identity-agent", "cert-manager", "amazon-sagemaker-hyperpod-t
 class AccountPart:
     """Ids and ARNs of one cluster's surroundings."""
 
+    vpc: str
     subnets: dict[ZoneId, str]
     security_group: str
     execution_role: str
@@ -59,7 +65,11 @@ def populate_account(account: MotoHost, spec: WorldSpec) -> dict[str, AccountPar
 
 
 def populate_clusters(ctx: Context, spec: WorldSpec, parts: dict[str, AccountPart]) -> None:
-    """The clusters of the world, healthy, with their nodes ready."""
+    """The clusters of the world, healthy, with their nodes ready; and what its plans wait for."""
+    for plan in ctx.sim.world.plans.values():
+        kind, moment = ("plan.ends", plan.end) if plan.status == "Active" else ("plan.starts", plan.start)
+        if plan.status in {"Active", "Scheduled"}:
+            ctx.sim.after((moment - ctx.sim.now).total_seconds(), kind, plan=plan.name)
     for cluster in spec.clusters:
         _add_cluster(ctx, cluster, parts[cluster.name])
 
@@ -72,22 +82,27 @@ def _zone_names(region: str, zone_ids: Iterable[str]) -> dict[str, str]:
 
 
 def _plan(spec: PlanSpec, now: datetime) -> Plan:
+    start = now + timedelta(hours=SCHEDULED_STARTS_IN_HOURS if spec.status == "Scheduled" else 0)
     return Plan(
         name=spec.id,
         instance_type=InstanceTypeName(spec.type),
         count=spec.count,
         zone=ZoneId(spec.zone),
         status=spec.status,
-        start=now,
-        end=now + timedelta(hours=spec.hours_left),
+        start=start,
+        end=start + timedelta(hours=spec.hours_left),
     )
 
 
 def _add_account_part(account: MotoHost, spec: ClusterSpec, cidr: str) -> AccountPart:
-    subnets, security_group = account.add_network(cidr, spec.name)
+    vpc, subnets, security_group = account.add_network(cidr, spec.name)
+    for storage in spec.storage:
+        if storage.kind == "s3":
+            account.add_object(storage.id, ".keep", b"")
     bucket = f"sagemaker-{spec.name}-lifecycle"
     account.add_object(bucket, "base/on_create.sh", LIFECYCLE_SCRIPT)
     return AccountPart(
+        vpc=vpc,
         subnets=subnets,
         security_group=security_group,
         execution_role=account.add_role(f"{spec.name}-execution", "sagemaker.amazonaws.com"),
@@ -117,13 +132,15 @@ def _add_cluster(ctx: Context, spec: ClusterSpec, part: AccountPart) -> None:
         listed_from=now,
         spec=settings,
         groups={group.name: _group(group, part) for group in spec.groups},
-        software_updated=True,
     )
     sim.world.clusters[spec.name] = cluster
+    _add_governance(ctx, spec, cluster)
+    _add_storage(ctx, spec, part)
     for each in cluster.groups.values():
         for node in ctx.provisioning.reconcile(sim, cluster, each):
             grant = Grant(ZoneId(spec.zone), InstanceTypeName(each.spec["InstanceType"]))
             ctx.provisioning.make_running(sim, cluster, node, grant)
+    _seed_workloads(ctx, spec, cluster)
 
 
 def _group(spec: GroupSpec, part: AccountPart) -> Group:
@@ -158,3 +175,66 @@ def _add_control_plane(ctx: Context, spec: ClusterSpec, part: AccountPart) -> st
     addons = ADDONS + ((TASK_GOVERNANCE,) if spec.teams else ())
     cluster.addons = {addon: eks.make_addon(ctx, cluster, addon, "ACTIVE") for addon in addons}
     return cluster.arn
+
+
+def _add_governance(ctx: Context, spec: ClusterSpec, cluster: Cluster) -> None:
+    """One compute quota per team, in accelerators of the first group's type, and two priority classes."""
+    if not spec.teams:
+        return
+    classes = [{"Name": name, "Weight": weight} for name, weight in TEAM_PRIORITIES]
+    _add_item(ctx, cluster, governance.SCHEDULER, "policy", {"SchedulerConfig": {"PriorityClasses": classes}})
+    for team in spec.teams:
+        sharing = {"Strategy": "LendAndBorrow", "BorrowLimit": team.borrow_percent}
+        resource = {"InstanceType": spec.groups[0].type, "Accelerators": team.accelerators}
+        quota: Spec = {
+            "ComputeQuotaConfig": {
+                "ComputeQuotaResources": [resource],
+                "ResourceSharingConfig": sharing if team.borrow_percent else {"Strategy": "Lend"},
+                "PreemptTeamTasks": "LowerPriority",
+            },
+            "ComputeQuotaTarget": {"TeamName": team.name, "FairShareWeight": 0},
+            "ActivationState": "Enabled",
+        }
+        _add_item(ctx, cluster, governance.QUOTA, team.name, quota)
+
+
+def _add_item(ctx: Context, cluster: Cluster, kind: str, name: str, spec: Spec) -> None:
+    now, item_id = ctx.sim.now, ctx.sim.short_id()
+    ctx.sim.world.governance[item_id] = GovernanceItem(
+        kind=kind,
+        item_id=item_id,
+        name=name,
+        cluster_arn=cluster.arn,
+        version=1,
+        status="Created",
+        created_at=now,
+        modified_at=now,
+        spec=spec,
+    )
+
+
+def _add_storage(ctx: Context, spec: ClusterSpec, part: AccountPart) -> None:
+    for storage in spec.storage:
+        if storage.kind == "s3":
+            continue
+        zone = ZoneId(storage.zone or spec.zone)
+        settings: Spec = {
+            "StorageCapacity": storage.size_gib,
+            "StorageType": "SSD",
+            "LustreConfiguration": {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250},
+        }
+        subnet = (part.subnets[zone], part.vpc, zone)
+        fsx.make_file_system(ctx.sim, storage.id, subnet, settings).status = "AVAILABLE"
+
+
+def _seed_workloads(ctx: Context, spec: ClusterSpec, cluster: Cluster) -> None:
+    """After the nodes: jobs of the world run on them."""
+    governance.tell_cluster(ctx.sim, cluster)
+    if ctx.sim.workloads is None or cluster.eks_name is None:
+        return
+    jobs = tuple(
+        SeedJob(name=j.name, team=j.team, nodes=j.nodes, priority=j.priority, state=j.state, log=j.log)
+        for j in spec.jobs
+    )
+    mounts = tuple(storage.mount for storage in spec.storage if storage.mount)
+    ctx.sim.workloads.seed(cluster.eks_name, tuple(team.name for team in spec.teams), jobs, mounts)

@@ -11,6 +11,7 @@ from twin.aws.params import Params, Reply
 from twin.world.provisioning import Provisioning
 from twin.world.simulation import Simulation
 from twin.world.state import ACCOUNT, World
+from twin.world.upkeep import Upkeep
 
 
 @dataclass(slots=True)
@@ -26,6 +27,7 @@ class Context:
 
     sim: Simulation
     provisioning: Provisioning
+    upkeep: Upkeep
     account: MotoHost
     """The rest of the customer's account."""
     endpoint: str

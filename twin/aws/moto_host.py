@@ -142,8 +142,8 @@ class MotoHost:
         self._replay_log(entry)
         self._note(entry)
 
-    def add_network(self, cidr: str, name: str) -> tuple[dict[ZoneId, str], str]:
-        """A VPC with one subnet per zone and a security group that admits itself: subnet ids by zone, group id."""
+    def add_network(self, cidr: str, name: str) -> tuple[str, dict[ZoneId, str], str]:
+        """A VPC with one subnet per zone and a security group that admits itself: the ids of all."""
         ec2 = self._ec2()
         tags = [{"Key": "Name", "Value": name}]
         vpc = ec2.create_vpc(cidr, tags=tags)
@@ -159,7 +159,7 @@ class MotoHost:
         itself = [{"GroupId": group.id}]
         ec2.authorize_security_group_ingress(group.id, "-1", None, None, [], source_groups=itself, vpc_id=vpc.id)
         ec2.authorize_security_group_egress(group.id, "-1", None, None, [], source_groups=itself, vpc_id=vpc.id)
-        return subnets, group.id
+        return vpc.id, subnets, group.id
 
     def add_role(self, name: str, service: str) -> str:
         """A role that `service` may assume; its ARN."""

@@ -14,7 +14,9 @@ from core.ids import InstanceTypeName, NodeLogicalId, ZoneId
 from twin.world import capacity, durations, events, joining, nodelogs
 from twin.world.environment import Environment
 from twin.world.simulation import Simulation, TimerAction
-from twin.world.state import Cluster, Group, Node
+from twin.world.state import LATEST_RELEASE, Cluster, Group, Node
+
+CURED_BY_REBOOT = frozenset({"NvidiaGPUUnhealthy", "XidHardwareFailure"})
 
 
 class Provisioning:
@@ -198,7 +200,7 @@ class Provisioning:
 
     def _launched(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
         group = cluster.groups[node.group]
-        failure = self._environment.network_fault(cluster, group) or self._lifecycle_fault(sim, cluster, group, node)
+        failure = self._environment.network_fault(cluster, group) or self.run_lifecycle(sim, cluster, group, node)
         if failure:
             self._release(sim, cluster, node)
             self._fail(sim, cluster, node, failure)
@@ -207,15 +209,22 @@ class Provisioning:
         if group.spec.get("OnStartDeepHealthChecks"):
             self.deep_check(sim, cluster, node)
         else:
-            self._run(sim, cluster, node)
+            self.run(sim, cluster, node)
 
     def _checked(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
-        joining.label(sim, cluster, node, joining.CHECK_LABEL, "Passed")
-        self.set_health(sim, cluster, node, "Schedulable")
-        self._run(sim, cluster, node)
+        """A defect that nobody acted on is found here, and the node replaced."""
+        verdict = "Failed" if node.defect else "Passed"
+        joining.label(sim, cluster, node, joining.CHECK_LABEL, verdict)
+        lines = [f"Deep health check {verdict.lower()} on {node.instance_id}. {node.defect}".strip()]
+        nodelogs.write(self._environment, sim, cluster, node, "DeepHealthCheckResults", lines)
+        if node.defect:
+            self.replace(sim, cluster, node)
+        else:
+            self.set_health(sim, cluster, node, "Schedulable")
+            self.run(sim, cluster, node)
         _finish_health_checks(cluster)
 
-    def _run(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
+    def run(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
         self.set_status(sim, cluster, node, "Running")
         events.emit(sim, cluster, "Instance is running.", resource="Instance", node=node)
         _later(sim, cluster, node, durations.NODE_READY, "node.ready")
@@ -227,8 +236,10 @@ class Provisioning:
 
     def _rebooted(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
         node.is_reachable = True
+        if node.defect in CURED_BY_REBOOT:
+            node.defect = ""
         self.set_health(sim, cluster, node, "Schedulable")
-        self._run(sim, cluster, node)
+        self.run(sim, cluster, node)
 
     def _gone(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
         self._release(sim, cluster, node)
@@ -248,7 +259,8 @@ class Provisioning:
     def _assign(self, sim: Simulation, node: Node, grant: capacity.Grant) -> None:
         node.zone, node.instance_type = grant.zone, grant.instance_type
         node.instance_id, node.launched_at = sim.instance_id(), sim.now
-        node.is_reachable, node.health = True, "Schedulable"
+        node.is_reachable, node.health, node.defect = True, "Schedulable", ""
+        node.image_release = LATEST_RELEASE
         node.ip = f"10.{sim.random.randrange(256)}.{sim.random.randrange(256)}.{sim.random.randrange(4, 255)}"
 
     def _release(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
@@ -258,8 +270,8 @@ class Provisioning:
         capacity.give_back(sim.world, cluster.groups[node.group], node)
         node.instance_id, node.launched_at, node.zone, node.ip = None, None, None, ""
 
-    def _lifecycle_fault(self, sim: Simulation, cluster: Cluster, group: Group, node: Node) -> str:
-        """Run the scripts: their log is written whether they succeed or not."""
+    def run_lifecycle(self, sim: Simulation, cluster: Cluster, group: Group, node: Node) -> str:
+        """Run the scripts: their log is written whether they succeed or not. AWS's text of a failure, or empty."""
         failure = self._environment.lifecycle_fault(group)
         if sim.world.failing_scripts > 0:
             sim.world.failing_scripts -= 1

@@ -64,7 +64,7 @@ class Recovery:
                     self._act_later(sim, cluster, node)
 
     def _detect(self, sim: Simulation, cluster: Cluster, node: Node, line: str, reason: str, verdict: str) -> None:
-        lines = [line]
+        lines, node.defect = [line], reason if node.defect == "" else node.defect
         if verdict:
             event = {"HealthMonitoringAgentDetectionEvent": {"reason": reason, "message": line, "action": verdict}}
             lines.append(json.dumps(event))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from core.ids import InstanceId, NodeLogicalId
 from twin.clock import TwinClock
-from twin.ports import Orchestration
+from twin.ports import Orchestration, Workloads
 from twin.world.state import Timer, World
 
 TimerAction: TypeAlias = "Callable[[Simulation, dict[str, str]], None]"
@@ -32,9 +32,11 @@ class Simulation:
         clock: TwinClock,
         random: Random,
         orchestration: Orchestration,
+        workloads: Workloads | None,
         actions: dict[str, TimerAction],
     ) -> None:
-        self.world, self.clock, self.random, self.orchestration = world, clock, random, orchestration
+        self.world, self.clock, self.random = world, clock, random
+        self.orchestration, self.workloads = orchestration, workloads
         self._actions = actions
         self._moment: datetime | None = None
 

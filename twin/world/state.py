@@ -15,6 +15,8 @@ from core.ids import InstanceId, InstanceTypeName, NodeLogicalId, ZoneId
 # `Any` only for the JSON of stored specifications, which `Params` reads with types.
 Spec = dict[str, Any]
 
+LATEST_RELEASE = "1.4.0"
+"""Of HyperPod's image; made up, in AWS's form."""
 NO_TYPE_YET = InstanceTypeName("")
 
 ACCOUNT = "123456789012"
@@ -43,6 +45,7 @@ class Plan:
     offering_id: str = ""
     upfront_fee: str = "0.00"
     extensions: list[Spec] = field(default_factory=list)
+    created_at: datetime | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,7 +68,9 @@ class Node:
     """False: the instance runs but answers nobody."""
     health: str = "Schedulable"
     ip: str = ""
-    image_release: str = "1.0.0"
+    image_release: str = LATEST_RELEASE
+    defect: str = ""
+    """A fault of the hardware that nobody has acted on: a deep health check finds it."""
     listed_status: str = ""
     """As ListClusterNodes shows it, which lags; empty = not listed yet."""
     only_zones: list[str] = field(default_factory=list)
@@ -88,6 +93,7 @@ class Group:
     status: str = "Creating"
     has_reached_minimum: bool = False
     software_status: str = ""
+    wanted_release: str = LATEST_RELEASE
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,11 +133,9 @@ class Cluster:
     """CreateClusterRequest without groups and tags, with later updates merged."""
     groups: dict[str, Group] = field(default_factory=dict)
     nodes: dict[NodeLogicalId, Node] = field(default_factory=dict)
-    tags: dict[str, str] = field(default_factory=dict)
     failure_message: str = ""
     events: list[Event] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
-    software_updated: bool = False
 
     @property
     def is_continuous(self) -> bool:
@@ -173,6 +177,7 @@ class GovernanceItem:
     created_at: datetime
     modified_at: datetime
     spec: Spec
+    failure: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -229,6 +234,12 @@ class World:
     eks: dict[str, EksCluster] = field(default_factory=dict)
     governance: dict[str, GovernanceItem] = field(default_factory=dict)
     file_systems: dict[str, FileSystem] = field(default_factory=dict)
+    tags: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of SageMaker's things, by ARN."""
+    associations: dict[str, Spec] = field(default_factory=dict)
+    """FSx data repository associations by id."""
+    offerings: dict[str, Spec] = field(default_factory=dict)
+    """Training plan offerings that a search has shown, by id."""
     tokens: dict[str, TokenUse] = field(default_factory=dict)
     roles_usable_from: dict[str, datetime] = field(default_factory=dict)
     """IAM is eventually consistent: when SageMaker can first assume a role made through this twin."""

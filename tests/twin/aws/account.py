@@ -6,7 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tests.twin.aws.conftest import TwinUnderTest
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.twin.aws.serving import TwinUnderTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +80,11 @@ _TRUST = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}],
 }
+
+
+def refusal(call: Any, **request: object) -> tuple[str, str]:
+    """Code and message of the error that `call` gets."""
+    with pytest.raises(ClientError) as caught:
+        call(**request)
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]

@@ -5,28 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-from tests.twin.aws.account import Account, make_account, make_control_plane
-from tests.twin.aws.conftest import TwinUnderTest
-
-
-@pytest.fixture
-def account(twin: TwinUnderTest) -> Account:
-    return make_account(twin)
-
-
-@pytest.fixture
-def sagemaker(twin: TwinUnderTest) -> Any:
-    return twin.client("sagemaker")
-
-
-def refusal(call: Any, **request: object) -> tuple[str, str]:
-    """Code and message of the error that `call` gets."""
-    with pytest.raises(ClientError) as caught:
-        call(**request)
-    error = caught.value.response["Error"]
-    return error["Code"], error["Message"]
+from tests.twin.aws.account import Account, make_control_plane, refusal
+from tests.twin.aws.serving import TwinUnderTest
 
 
 def test_a_cluster_is_in_service_before_its_nodes_are(twin: TwinUnderTest, account: Account, sagemaker: Any) -> None:

@@ -8,18 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError
 
-from tests.twin.aws.account import Account, make_account
-from tests.twin.aws.conftest import TwinUnderTest
-
-
-@pytest.fixture
-def account(twin: TwinUnderTest) -> Account:
-    return make_account(twin)
-
-
-@pytest.fixture
-def sagemaker(twin: TwinUnderTest) -> Any:
-    return twin.client("sagemaker")
+from tests.twin.aws.account import Account
+from tests.twin.aws.serving import TwinUnderTest
 
 
 def arm(twin: TwinUnderTest, **fault: object) -> None:

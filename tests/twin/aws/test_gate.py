@@ -7,7 +7,7 @@ import urllib.error
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.twin.aws.conftest import TwinUnderTest
+from tests.twin.aws.serving import TwinUnderTest
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import urllib.error
 import pytest
 
 from tests.builders.deadlines import eventually
-from tests.twin.aws.conftest import TwinUnderTest
+from tests.twin.aws.serving import TwinUnderTest
 
 CALL = "s3:CreateBucket"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.twin.aws.conftest import WORLD, TwinUnderTest
+from tests.twin.aws.serving import WORLD, TwinUnderTest
 from twin.world.specification import ClusterSpec, GroupSpec
 
 

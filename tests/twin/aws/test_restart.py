@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from tests.twin.aws.account import make_account
-from tests.twin.aws.conftest import SLOW, TOKEN, WORLD, TwinUnderTest, serving
+from tests.twin.aws.serving import SLOW, TOKEN, WORLD, TwinUnderTest, serving
 from twin.server import TwinConfig
 
 

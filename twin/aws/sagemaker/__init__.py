@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from twin.aws.context import Handler
-from twin.aws.sagemaker import clusters, events, nodes
+from twin.aws.sagemaker import batches, clusters, events, governance, nodes, plans, upkeep
 
-OPERATIONS: dict[str, Handler] = {**clusters.OPERATIONS, **nodes.OPERATIONS, **events.OPERATIONS}
+OPERATIONS: dict[str, Handler] = {
+    **clusters.OPERATIONS,
+    **nodes.OPERATIONS,
+    **events.OPERATIONS,
+    **batches.OPERATIONS,
+    **upkeep.OPERATIONS,
+    **governance.OPERATIONS,
+    **plans.OPERATIONS,
+}

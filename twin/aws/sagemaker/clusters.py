@@ -57,7 +57,6 @@ def create_cluster(ctx: Context, params: Params) -> Reply:
         created_at=sim.now,
         listed_from=sim.now + timedelta(seconds=sim.between(durations.LIST_LAG)),
         spec={key: value for key, value in params.items() if key not in NOT_SPEC},
-        tags={tag.text("Key"): tag.text("Value") for tag in params.structures("Tags")},
     )
     rules.check_cluster(ctx, params)
     rules.check_groups(ctx, specs, network=params.structure("VpcConfig"), is_continuous=cluster.is_continuous)
@@ -65,6 +64,7 @@ def create_cluster(ctx: Context, params: Params) -> Reply:
     rules.check_quota(ctx, {group.name: (group, group.target) for group in groups})
     cluster.groups = {group.name: group for group in groups}
     sim.world.clusters[name] = cluster
+    set_tags(ctx, cluster.arn, params)
     if groups:
         events.begin_scaling(sim, cluster, {group.name: 0 for group in groups})
     sim.after(sim.between(durations.CLUSTER_SETUP), "cluster.setup", cluster=cluster_id)
@@ -152,22 +152,28 @@ def list_clusters(ctx: Context, params: Params) -> Reply:
     return {"ClusterSummaries": summaries, "NextToken": token}
 
 
+def set_tags(ctx: Context, arn: str, params: Params) -> dict[str, str]:
+    """Add the tags of a request; all tags of the resource."""
+    tags = ctx.sim.world.tags.setdefault(arn, {})
+    tags |= {tag.text("Key"): tag.text("Value") for tag in params.structures("Tags")}
+    return tags
+
+
 def add_tags(ctx: Context, params: Params) -> Reply:
-    cluster = find(ctx.sim.world, params.text("ResourceArn"))
-    cluster.tags |= {tag.text("Key"): tag.text("Value") for tag in params.structures("Tags")}
-    return {"Tags": [{"Key": key, "Value": value} for key, value in cluster.tags.items()]}
+    _tags(ctx.sim.world, params)
+    tags = set_tags(ctx, params.text("ResourceArn"), params)
+    return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 
 
 def delete_tags(ctx: Context, params: Params) -> Reply:
-    cluster = find(ctx.sim.world, params.text("ResourceArn"))
+    tags = _tags(ctx.sim.world, params)
     for key in params.texts("TagKeys"):
-        cluster.tags.pop(key, None)
+        tags.pop(key, None)
     return {}
 
 
 def list_tags(ctx: Context, params: Params) -> Reply:
-    cluster = find(ctx.seen, params.text("ResourceArn"))
-    chosen, token = page(list(cluster.tags.items()), params)
+    chosen, token = page(list(_tags(ctx.seen, params).items()), params)
     return {"Tags": [{"Key": key, "Value": value} for key, value in chosen], "NextToken": token}
 
 
@@ -181,6 +187,14 @@ OPERATIONS: dict[str, Handler] = {
     "DeleteTags": delete_tags,
     "ListTags": list_tags,
 }
+
+
+def _tags(world: World, params: Params) -> dict[str, str]:
+    arn = params.text("ResourceArn")
+    named = arn.rpartition("/")[2] in world.plans or arn in world.tags
+    if not named and all(cluster.arn != arn for cluster in world.clusters.values()):
+        raise AwsError("ResourceNotFound", f"Resource {arn} not found.")
+    return world.tags.get(arn, {})
 
 
 def _group(spec: Params) -> Group:
