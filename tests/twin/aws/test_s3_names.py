@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.twin.aws.conftest import TwinUnderTest
+from tests.twin.aws.serving import TwinUnderTest
 
 
 def test_an_upload_is_no_copy(twin: TwinUnderTest) -> None:

@@ -149,6 +149,9 @@ def test_labels_that_clients_set_on_nodes_are_reported(server: Served, http: htt
         def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
             heard.append((eks_name, node_name, label, value))
 
+        def job_running(self, eks_name: str, job: str) -> None:
+            pass
+
     server.planes.agent = Agent()
     node = add_node(server.planes, 50)
     server.planes.set_node_label(EKS_NAME, node, "by-the-twin", "x")
