@@ -203,11 +203,12 @@ class Run:
             for eviction in result.evictions:
                 self._reserved_at_s.pop(eviction.uid, None)
                 self._scheduler.requeue(self._pending[eviction.uid])
+            is_at_rest = self._scheduler.is_at_rest
             self._measured.core_s += process_time() - started
             self._measured.worst_cycle_s = max(self._measured.worst_cycle_s, elapsed_s)
             self._measured.count(result)
             self._start(result, now_s)
-            if not any(d.outcome is not Outcome.REFUSED for d in result.decisions):
+            if is_at_rest:
                 return
         raise RuntimeError(f"still preempting after {_CYCLES_PER_INSTANT} cycles at {now_s} s")
 

@@ -11,8 +11,8 @@ between cycles; the caller tells it what happened and acts on what it decides:
   `requeue` (it waits again) or `finish` (it is gone). The preemptor is tried again by itself.
 * `Outcome.REFUSED`: `decision.refusal` says why, and what would admit it.
 
-One call of `cycle` decides the head of every queue once. Call it until a result holds nothing but refusals; then
-nothing changes before the next event. `check_policy` is stricter than `Scheduler`, for settings that are about
+One call of `cycle` decides the head of every queue once. Call it until `is_at_rest`: then nothing changes before
+the next event. `check_policy` is stricter than `Scheduler`, for settings that are about
 to be applied. Nothing here reads a clock, draws a random number or does I/O.
 """
 

@@ -207,6 +207,8 @@ class Cycle:
         requeue: RequeueReason,
         evictions: tuple[Eviction, ...],
     ) -> None:
+        if requeue not in (RequeueReason.NO_FIT, RequeueReason.NO_CANDIDATES):
+            nomination.pending.scan = None  # what it found is still good: next time every flavor is tried again
         self.requeued.append((nomination, requeue))
         self.decisions.append(
             Decision(

@@ -109,6 +109,15 @@ class FlavorAssigner:
         """`counts` by podset for partial admission; `pinned` restricts podset and resource to one flavor."""
         return _Run(self, pending, queue, pinned).assign(counts)
 
+    def wishes(self, pending: Pending, queue: QueueNode) -> list[dict[Slot, int]]:
+        """What the workload would use of flavors that accept it, however little is free.
+
+        The nearest first: where least is missing; then each position of the flavor order.
+        """
+        longest = max((len(group.options) for group in self._groups[queue.name].values()), default=0)
+        found = (_Run(self, pending, queue, None).wish(index) for index in (None, *range(longest)))
+        return [wish for wish in found if wish is not None]
+
     def is_active(self, queue: QueueNode) -> bool:
         """A queue that names a missing flavor takes no part."""
         return all(option.flavor is not None for group in self._groups[queue.name].values() for option in group.options)
@@ -170,6 +179,31 @@ class _Run:
             attempts=self._attempts,
         )
 
+    def wish(self, preferred: int | None) -> dict[Slot, int] | None:
+        """Amounts by slot when every group takes its option `preferred`, or the one that lacks least."""
+        gates = self._gates
+        asks = list(self._pending.asks(None, reclaimable=gates.reclaimable_pods, elastic=gates.elastic_slices))
+        for together in _grouped(asks):
+            totals = _totals(together)
+            for group in {id(g): g for r in sorted(totals) if (g := self._groups.get(r)) is not None}.values():
+                wanted = {r: amount for r, amount in totals.items() if self._groups.get(r) is group}
+                options = [o for o in group.options if self._is_open(together, o, wanted)]
+                if preferred is not None:
+                    options = [o for o in group.options[preferred : preferred + 1] if o in options]
+                if not options:
+                    return None
+                option = min(options, key=lambda o: self._lack(o, wanted))
+                for resource, amount in wanted.items():
+                    slot = option.slots[resource]
+                    self._assumed[slot] = self._assumed.get(slot, 0) + amount
+            if any(amount and r != PODS and r not in self._groups for r, amount in totals.items()):
+                return None
+        return self._assumed
+
+    def _lack(self, option: _Option, wanted: Mapping[str, int]) -> int:
+        slots = ((option.slots[resource], amount) for resource, amount in wanted.items())
+        return sum(max(0, self._assumed.get(slot, 0) + amount - self._queue.available(slot)) for slot, amount in slots)
+
     def _assigned(self, ask: PodSetAsk, choices: Mapping[str, FlavorChoice] | None) -> PodSetAssignment:
         """The podset's part of its group's choices, counted as assumed usage."""
         flavors = {r: c for r, c in (choices or {}).items() if r in ask.totals}
@@ -178,10 +212,7 @@ class _Run:
         return PodSetAssignment(name=ask.podset.name, count=ask.count, flavors=flavors, totals=ask.totals)
 
     def _choose(self, together: Sequence[PodSetAsk]) -> dict[str, FlavorChoice] | None:
-        totals: dict[str, int] = {}
-        for ask in together:
-            for resource, amount in ask.totals.items():
-                totals[resource] = totals.get(resource, 0) + amount
+        totals = _totals(together)
         chosen: dict[str, FlavorChoice] = {}
         for resource in sorted(totals):
             if resource in chosen:
@@ -319,6 +350,14 @@ class _Run:
         detail: str = "",
     ) -> None:
         self._attempts.append(FlavorAttempt(together[0].podset.name, flavor, resource, outcome, wanted, limit, detail))
+
+
+def _totals(together: Sequence[PodSetAsk]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for ask in together:
+        for resource, amount in ask.totals.items():
+            totals[resource] = totals.get(resource, 0) + amount
+    return totals
 
 
 def _grouped(asks: Sequence[PodSetAsk]) -> list[list[PodSetAsk]]:

@@ -1,4 +1,4 @@
-"""Why a workload waits: the reason, the figures behind it, and what would admit it.
+"""Why a workload waits: the reason and the figures behind it. (What would admit it: `remedies`.)
 
 A refusal keeps raw figures; sentences are made only when somebody reads them.
 """
@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from core.messages.message import Message, message
-from core.scheduling.assignment import FlavorAttempt, FlavorOutcome
+from core.scheduling.assignment import FlavorAttempt
 from core.scheduling.quantities import UNLIMITED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class RefusalReason(StrEnum):
@@ -35,6 +31,8 @@ class RefusalReason(StrEnum):
     NOT_ELIGIBLE = "not_eligible"
     QUEUE_INACTIVE = "queue_inactive"
     BACKOFF = "backoff"
+    BEHIND_OTHERS = "behind_others"
+    """Nothing is in its way but those before it in its queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +59,6 @@ class Refusal:
         """One sentence per flavor that was tried, with the figures."""
         return [_attempt_message(attempt) for attempt in self.attempts]
 
-    def remedies(self) -> list[Message]:
-        """What would admit it, one sentence each, the smallest change first."""
-        return [message for attempt in _most_hopeful_first(self.attempts) for message in _remedy(attempt)]
-
 
 def _attempt_message(attempt: FlavorAttempt) -> Message:
     return message(
@@ -76,36 +70,6 @@ def _attempt_message(attempt: FlavorAttempt) -> Message:
         limit=_shown(attempt.limit),
         detail=attempt.detail,
     )
-
-
-def _most_hopeful_first(attempts: Sequence[FlavorAttempt]) -> list[FlavorAttempt]:
-    return sorted(attempts, key=lambda attempt: attempt.wanted - attempt.limit)
-
-
-def _remedy(attempt: FlavorAttempt) -> list[Message]:
-    missing = attempt.wanted - attempt.limit
-    match attempt.outcome:
-        case FlavorOutcome.OVER_MAXIMUM:
-            key = "scheduling.remedy_raise_maximum"
-        case FlavorOutcome.OVER_FREE | FlavorOutcome.NEEDS_VICTIMS:
-            key = "scheduling.remedy_free"
-        case FlavorOutcome.NO_PLACE:
-            key = "scheduling.remedy_place"
-        case FlavorOutcome.TAINT_NOT_TOLERATED:
-            key = "scheduling.remedy_tolerate"
-        case _:
-            return []
-    return [
-        message(
-            key,
-            podset=attempt.podset,
-            flavor=attempt.flavor,
-            resource=attempt.resource,
-            missing=missing,
-            limit=_shown(attempt.limit),
-            detail=attempt.detail,
-        )
-    ]
 
 
 def _shown(amount: int) -> int | str:

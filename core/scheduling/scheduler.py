@@ -28,6 +28,7 @@ class Scheduler:
 
     def __init__(self, world: World) -> None:
         check_world(world)
+        self._world = world
         self._snapshot = Snapshot(world)
         self._nominator = Nominator(self._snapshot)
         gates = world.config.gates
@@ -46,6 +47,8 @@ class Scheduler:
         self._sleeping: dict[str, Pending] = {}
         """Workloads whose backoff runs, by uid."""
         self._cycle = 0
+        self._decided_heads: dict[str, str] = {}
+        """Queue -> workload decided in the last cycle, as long as nothing has moved since."""
         self._generation = 0
         for pending in world.pending:
             self.submit(pending)
@@ -54,6 +57,27 @@ class Scheduler:
     def snapshot(self) -> Snapshot:
         """The state as it stands; to be read, not changed."""
         return self._snapshot
+
+    @property
+    def nominator(self) -> Nominator:
+        return self._nominator
+
+    def world(self) -> World:
+        """The facts as they are now: what runs and what waits, whatever was handed in at the start."""
+        waiting = (w for name in sorted(self._queues) for side in self.waiting(name) for w in side)
+        return replace(
+            self._world,
+            admitted=tuple(sorted(self.holders(), key=lambda w: w.uid)),
+            pending=tuple(sorted(waiting, key=lambda w: w.uid)),
+        )
+
+    def find(self, uid: str) -> PendingWorkload | None:
+        """The waiting workload of that uid."""
+        asleep = self._sleeping.get(uid)
+        if asleep is not None:
+            return asleep.facts
+        found = (queue.find(uid) for queue in self._queues.values())
+        return next((pending.facts for pending in found if pending is not None), None)
 
     def submit(self, workload: PendingWorkload) -> None:
         """A workload joins its queue."""
@@ -90,6 +114,7 @@ class Scheduler:
     def capacity_changed(self, queue: str) -> None:
         """Quota became free or moved somewhere in the queue's tree: whoever is parked there is tried again."""
         self._generation += 1
+        self._decided_heads.clear()
         for name in self._with_parked.pop(self._snapshot.queue(queue).root, ()):
             self._queues[name].unpark()
             self._occupy(name)
@@ -110,6 +135,18 @@ class Scheduler:
             self._snapshot.discard(uid)
             self._snapshot.add(replace(holder.facts, is_evicting=True))
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether another cycle would only repeat the last one: call `cycle` until then."""
+        for name in self._occupied:
+            head = self._queues[name].head()
+            if head is None:
+                continue
+            has_untried = head.scan is not None and head.scan.has_untried
+            if has_untried or self._decided_heads.get(name) != head.uid:
+                return False
+        return True
+
     def cycle(self, now_s: float = 0.0) -> CycleResult:
         """Decide the head of every queue once."""
         self._cycle += 1
@@ -129,6 +166,8 @@ class Scheduler:
             else:
                 barred.append((head, RefusalReason.NOT_ELIGIBLE))
         run.run(nominations)
+        is_moving = len(run.requeued) < len(nominations) or any(d.evictions for d in run.decisions)
+        self._decided_heads = {} if is_moving else {n.queue.name: n.uid for n in nominations}
         for nomination, reason in run.requeued:
             self._put_back(nomination.pending, reason)
         for pending, why in barred:
