@@ -40,7 +40,8 @@ class FakePlatform:
     """An `AwsClient`. Operations of the service `things`:
 
     `Create` makes one more thing, whatever its name; `CreateOnce` answers a known token as the first time;
-    `Add` raises the number of units; `Buy` spends money; `List` shows what happened `lag` ago or earlier.
+    `Add` raises the number of units; `Buy` spends money; `List` shows everything at once, but for what
+    `CreateSlowly` made, which it shows `lag` later.
     """
 
     region, account, is_local = "us-west-2", "123456789012", True
@@ -59,8 +60,7 @@ class FakePlatform:
     def call(self, service: str, operation: str, params: JsonObject) -> JsonObject:
         self.calls.append(operation)
         if operation == "List":
-            seen_until = self.clock.now() - self.lag
-            return {"things": [thing for thing in self.effects() if _at(thing) <= seen_until.timestamp()]}
+            return {"things": [effect for effect in self.effects() if self._is_shown(effect)]}
         fault = self.faults.get(operation, [None]).pop(0) if self.faults.get(operation) else None
         if fault in {Fault.THROTTLED, Fault.REJECTED, Fault.LOST_REQUEST}:
             raise _error(operation, fault)
@@ -100,6 +100,13 @@ class FakePlatform:
             self._append(self._path, effect)
         return {"id": effect["id"]}
 
+    def _is_shown(self, effect: JsonObject) -> bool:
+        if effect["operation"] != "CreateSlowly":
+            return True
+        at = effect["at"]
+        assert isinstance(at, float)
+        return at <= (self.clock.now() - self.lag).timestamp()
+
     def _append(self, path: Path, effect: JsonObject) -> None:
         """One write call, so that a killed process leaves a whole line or none."""
         descriptor = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
@@ -110,12 +117,6 @@ class FakePlatform:
 class NoKubernetes:
     def connect(self, eks_cluster_name: str) -> KubernetesClient:
         raise NotImplementedError("the fake platform has no Kubernetes")
-
-
-def _at(thing: JsonObject) -> float:
-    at = thing["at"]
-    assert isinstance(at, float)
-    return at
 
 
 def _error(operation: str, fault: Fault) -> ToolError:

@@ -98,10 +98,10 @@ BUY: EffectTool[Thing] = EffectTool(
 
 SLOW_TO_SHOW: EffectTool[Thing] = EffectTool(
     name="create_slowly",
-    call="things:Create",
+    call="things:CreateSlowly",
     risk=Risk.REVERSIBLE,
-    act=lambda clients, args, token: _act("Create", clients, args, token),
-    observe=lambda clients, args, intent: _created(clients, args, "Create"),
+    act=lambda clients, args, token: _act("CreateSlowly", clients, args, token),
+    observe=lambda clients, args, intent: _created(clients, args, "CreateSlowly"),
     settle_seconds=60.0,
 )
 """The platform's list lags by up to a minute."""

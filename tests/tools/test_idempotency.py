@@ -173,7 +173,7 @@ def test_what_the_platform_does_not_show_yet_is_waited_for_and_not_repeated(benc
     bench.new_attempt()
 
     assert bench.perform(SLOW_TO_SHOW, Thing()) == {"id": "thing-1"}
-    assert bench.platform.counts() == {"Create thing": 1}
+    assert bench.platform.counts() == {"CreateSlowly thing": 1}
 
 
 def test_the_wait_counts_from_the_last_call_and_not_from_the_first_intent(bench: Bench) -> None:

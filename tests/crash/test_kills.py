@@ -1,0 +1,83 @@
+"""Whatever dies, whenever: every effect happens once, the run ends well, and nobody is asked twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from state.records import RunStatus
+from tests.crash.harness import Outcome, Scenario, Verdict, compare
+from tests.crash.toy import (
+    TOY,
+    AttemptInTokenLedger,
+    BlindRetryLedger,
+    BypassedLedger,
+    ImpatientLedger,
+    LateIntentLedger,
+    access_with,
+)
+from tools.idempotency import EffectLedger
+
+SEED = 20261130
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """In memory where the machine can: a killed process loses nothing that the system has, only a power cut would."""
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None, prefix="muster-crash-") as made:
+        yield Path(made)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(folder: Path) -> Outcome:
+    return Scenario(folder / "undisturbed", TOY).play([])
+
+
+@pytest.fixture(scope="module")
+def events(folder: Path) -> list[str]:
+    return Scenario(folder / "events", TOY).events()
+
+
+def test_the_toy_run_has_events_of_every_kind(events: list[str], undisturbed: Outcome) -> None:
+    assert {"before commit", "after commit", "before:Create", "after:Buy"} <= set(events)
+    assert sum(undisturbed.effects.values()) == 6
+    assert undisturbed.status is RunStatus.DONE
+
+
+def verdicts(
+    folder: Path, undisturbed: Outcome, events: list[str], *, ledger: type[EffectLedger] = EffectLedger
+) -> Iterator[tuple[int, Verdict]]:
+    """The first process dies at each event in turn, the second at a random later one."""
+    random, access = Random(SEED), access_with(ledger)
+    for kill_at in range(1, len(events) + 1):
+        scenario = Scenario(folder / f"{ledger.__name__}-{kill_at}", TOY, access=access)
+        disturbed = scenario.play([kill_at, random.randint(1, len(events) - kill_at + 4)])
+        yield kill_at, compare(undisturbed, disturbed)
+
+
+def test_no_kill_duplicates_or_loses_an_effect_or_leaves_a_run_stuck(
+    folder: Path, undisturbed: Outcome, events: list[str]
+) -> None:
+    found = dict(verdicts(folder, undisturbed, events))
+
+    assert {kill_at: verdict for kill_at, verdict in found.items() if not verdict.is_clean} == {}
+    assert len(found) == len(events) > 50
+
+
+@pytest.mark.parametrize(
+    "ledger", [BypassedLedger, LateIntentLedger, AttemptInTokenLedger, BlindRetryLedger, ImpatientLedger]
+)
+def test_a_planted_fault_is_caught(
+    folder: Path, undisturbed: Outcome, events: list[str], ledger: type[EffectLedger]
+) -> None:
+    unharmed = Scenario(folder / f"{ledger.__name__}-unharmed", TOY, access=access_with(ledger)).play([])
+    found = verdicts(folder, undisturbed, events, ledger=ledger)
+
+    assert unharmed.effects == undisturbed.effects, "the fault must show by kills alone"
+    assert any(verdict.duplicated for _, verdict in found)
