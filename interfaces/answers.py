@@ -22,6 +22,7 @@ _APPROVING = frozenset(
 _REJECTING = frozenset({"n", "no", "reject", "rejected", "否", "不", "不要", "不行", "不同意", "拒绝", "驳回"})
 _LONGEST_VALUE = 64
 _MOST_WORDS = 3
+_MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +45,16 @@ def read_reply(question: Question, text: str) -> Reply | None:
         return Reply(option_id=option.id)
     if question.takes_other and _looks_like_value(text):
         return Reply(value=text.strip())
-    if wanted.isdecimal() and question.options:
-        raise not_an_option(question, text)
+    refuse_number_off_list(question, text)
     return None
+
+
+def refuse_number_off_list(question: Question, text: str) -> None:
+    """A bare number under a closed list is an answer to it; one that is not on the list hits nothing else either."""
+    wanted = _plain(text)
+    is_place = wanted.isdecimal() and bool(question.options) and not question.takes_other
+    if is_place and not 1 <= int(wanted[:_MOST_DIGITS]) <= len(question.options):
+        raise not_an_option(question, text)
 
 
 def not_an_option(question: Question, text: str) -> InputRefused:

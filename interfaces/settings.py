@@ -62,6 +62,8 @@ class Settings(BaseModel):
     """An OpenAI-compatible server; embedded and unset, the offline planner."""
     model_api_key: SecretStr = Field(default=SecretStr(""), alias="MUSTER_MODEL_API_KEY")
     model_name: str | None = Field(default=None, alias="MUSTER_MODEL", min_length=1, max_length=200)
+    model_seconds: float = Field(default=60.0, alias="MUSTER_MODEL_SECONDS", gt=0, le=600)
+    """How long one answer of the model may take, attempts included."""
     allow_loopback: bool = Field(default=False, alias="MUSTER_ALLOW_LOOPBACK")
     aws_endpoint: str | None = Field(default=None, alias="AWS_ENDPOINT_URL")
     """Production only; the embedded profile finds its twin by itself."""
@@ -160,7 +162,7 @@ def host_name() -> str:
 
 _SHARED = (
     *("profile", "home", "language", "user", "role", "project", "region"),
-    *("time_factor", "lease_seconds", "model_url", "model_name"),
+    *("time_factor", "lease_seconds", "model_url", "model_name", "model_seconds"),
 )
 _HARMLESS = frozenset({
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLUMNS", "LINES", "NO_COLOR", "LANG", "LANGUAGE", "TZ",

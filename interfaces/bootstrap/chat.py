@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agent.assistant import Assistant
+from agent.conversation import Budgets
 from agent.conversation import Profile as AgentProfile
 from agent.models.chat import ChatModel, ChatSettings
 from core.clock import SystemClock
@@ -54,6 +55,7 @@ def build_assistant(settings: Settings, rows: Repository, world: World, model: C
         clock=SystemClock(),
         profile=AgentProfile(region=world.region, account=aws.account, is_twin=aws.is_local),
         checkpoints_path=Home(settings.home).checkpoints,
+        budgets=Budgets(seconds_per_call=settings.model_seconds),
     )
 
 

@@ -41,9 +41,7 @@ def show_event(event: AgentEvent, screen: Screen, language: Language) -> None:
             screen.line(event.message.render(language), style="red")
             for remedy in event.remedies:
                 screen.line(f"- {remedy.render(language)}", indent=2)
-        case RunsCreated():
-            say("chat.runs_created", runs=", ".join(event.run_ids))
-        case TurnBegan() | QuestionAsked() | AnswerTaken() | TurnEnded():
+        case TurnBegan() | QuestionAsked() | AnswerTaken() | RunsCreated() | TurnEnded():
             pass  # the rows tell: the question is shown whole, and the answer stands in the feed
         case _:
             assert_never(event)

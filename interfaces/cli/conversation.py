@@ -15,7 +15,7 @@ from core.governance.principals import Principal
 from core.ids import ConversationId
 from core.messages.message import Language, MessageParam, message
 from core.reasons import InputRefused, RefusalReason
-from interfaces.answers import Reply, read_reply
+from interfaces.answers import Reply, read_reply, refuse_number_off_list
 from interfaces.bootstrap.home import Home, locked
 from interfaces.cli.agent_lines import show_event
 from interfaces.cli.feed_lines import feed_line
@@ -150,6 +150,7 @@ class OpenConversation:
         present = self._rows.get_question(shown.id)
         is_current = present.status is QuestionStatus.OPEN and _same_list(present, shown)
         if shown.run_id is None and is_current:
+            refuse_number_off_list(shown, text)
             return None
         if not is_current and present.answered_by == self._person.principal:
             return None  # this person's own answer: what comes next is new

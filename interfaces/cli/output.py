@@ -40,7 +40,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, empty:
         table.add_column(header, no_wrap=position < len(headers) - 1, overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
-    console().print(table)
+    _print(table)
 
 
 def print_fields(fields: Sequence[tuple[str, str]]) -> None:
@@ -50,12 +50,21 @@ def print_fields(fields: Sequence[tuple[str, str]]) -> None:
     table.add_column(overflow="fold")
     for name, value in fields:
         table.add_row(name, Text(visible(value)))
-    console().print(table)
+    _print(table)
 
 
 def console() -> Console:
     """Colour only on a terminal and without NO_COLOR, which rich looks after; a pipe gets whole lines."""
     return Console(width=None if sys.stdout.isatty() else 200, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def _print(table: Table) -> None:
+    """Without the blanks that rich fills the last column up with."""
+    screen = console()
+    with screen.capture() as drawn:
+        screen.print(table)
+    for line in drawn.get().splitlines():
+        print(line.rstrip())
 
 
 def to_json(value: object, language: Language) -> JsonValue:

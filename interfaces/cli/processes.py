@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from interfaces.bootstrap import planner as planner_process
 from interfaces.bootstrap import twin as twin_process
 from interfaces.bootstrap.home import Home
 from interfaces.bootstrap.log_lines import log_as_json
@@ -17,6 +18,7 @@ from interfaces.settings import read_settings
 
 worker_app = typer.Typer()
 twin_app = typer.Typer()
+planner_app = typer.Typer()
 
 FolderOption = Annotated[Path | None, typer.Option("--folder", help=say("cli.option_folder"))]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help=say("cli.option_port"))]
@@ -49,3 +51,10 @@ def twin(
             *("--region", settings.region),
         ]
     )
+
+
+@planner_app.command(help=say("cli.help_planner"))
+def planner(folder: FolderOption = None, port: PortOption = 0) -> None:
+    where = folder or Home(read_settings().home).planner
+    where.mkdir(parents=True, exist_ok=True, mode=0o700)
+    planner_process.main(["--folder", str(where), "--port", str(port)])

@@ -18,6 +18,7 @@ from interfaces.cli.flowing import Flow
 from interfaces.cli.output import visible
 
 _WIDEST = 100
+_PIPE_WIDTH = 80
 _ERASE_LINE = "\r\x1b[K"
 _UP_AND_ERASE = "\x1b[1A\x1b[2K"
 _BAR_CELLS = 20
@@ -35,7 +36,7 @@ class Screen:
 
     @property
     def width(self) -> int:
-        return min(self._console.width, _WIDEST)
+        return min(self._console.width, _WIDEST if self._console.is_terminal else _PIPE_WIDTH)
 
     @property
     def is_live(self) -> bool:

@@ -47,6 +47,7 @@ def test_an_empty_variable_counts_as_unset() -> None:
         ("MUSTER_LEASE_SECONDS", "soon"),
         ("MUSTER_MODEL_URL", "ftp://model"),
         ("MUSTER_MODEL", "m" * 201),
+        ("MUSTER_MODEL_SECONDS", "0"),
         ("MUSTER_ALLOW_LOOPBACK", "perhaps"),
         ("AWS_ENDPOINT_URL", "nonsense"),
     ],

@@ -10,6 +10,4 @@ TEXTS: dict[str, str] = {
     "chat.come_back": "Come back with: muster chat --conversation {conversation}",
     "chat.text_void": "(that answer broke off; it begins anew)",
     "chat.looked": "looking: {tool}",
-    "chat.runs_created": "Started: {runs}",
-    "chat.answered_elsewhere": "{who} has answered.",
 }

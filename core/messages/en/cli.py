@@ -173,6 +173,7 @@ TEXTS: dict[str, str] = {
     "cli.expects_muster_model_url": "an http or https address of an OpenAI-compatible server",
     "cli.expects_muster_model_api_key": "text",
     "cli.expects_muster_model": "the name of a model",
+    "cli.expects_muster_model_seconds": "a number of seconds above 0 and up to 600",
     "cli.expects_muster_allow_loopback": "true or false",
     "cli.expects_aws_endpoint_url": "an http or https address that is not this machine (MUSTER_ALLOW_LOOPBACK=true permits it)",
     "cli.embedded_unavailable": "The local {process} does not come up. The end of its log {log}: {tail}",

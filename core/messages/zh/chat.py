@@ -10,6 +10,4 @@ TEXTS: dict[str, str] = {
     "chat.come_back": "回到本对话：muster chat --conversation {conversation}",
     "chat.text_void": "（刚才的回答中断了，重新开始）",
     "chat.looked": "正在查看：{tool}",
-    "chat.runs_created": "已开始：{runs}",
-    "chat.answered_elsewhere": "{who} 已经回答。",
 }

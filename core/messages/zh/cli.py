@@ -173,6 +173,7 @@ TEXTS: dict[str, str] = {
     "cli.expects_muster_model_url": "兼容 OpenAI 的服务器的 http 或 https 地址",
     "cli.expects_muster_model_api_key": "文本",
     "cli.expects_muster_model": "模型名称",
+    "cli.expects_muster_model_seconds": "大于 0 且不超过 600 的秒数",
     "cli.expects_muster_allow_loopback": " true 或 false",
     "cli.expects_aws_endpoint_url": "非本机的 http 或 https 地址（MUSTER_ALLOW_LOOPBACK=true 可放行）",
     "cli.embedded_unavailable": "本机的 {process} 没有启动成功。日志 {log} 的末尾：{tail}",
