@@ -71,6 +71,8 @@ class Twin:
             user_of=self._user_of,
             log=self.log,
             agent=self,
+            endpoint=endpoint,
+            token=token,
         )
         self.kubernetes = make_kubernetes(site)
         if saved is None:

@@ -16,6 +16,7 @@ from twin.jobs.processes import PodHost
 from twin.jobs.runtime import JobRuntime, RuntimeConfig
 from twin.jobs.workloads import JobWorkloads
 from twin.kube.app import Authorise, make_app
+from twin.kube.kubeconfig import write_kubeconfig
 from twin.kube.planes import ControlPlanes, KubeConfig
 from twin.ports import NodeAgent, Orchestration, Workloads
 from twin.request_log import RequestLog
@@ -39,6 +40,9 @@ class KubernetesSite:
     """Bearer token -> user, `None` for a stranger."""
     log: RequestLog
     agent: NodeAgent
+    endpoint: str
+    """The twin's own address."""
+    token: str
 
 
 class KubernetesHalf(Protocol):
@@ -71,6 +75,9 @@ class ServedKubernetes:
         self._jobs = JobRuntime(self._planes, FirstComeFirstServed(), RuntimeConfig(host=host))
         self._faults = PodFaults(self._planes, self._jobs)
         self._jobs.start()
+        self._site = site
+        self._planes.on_changed.append(self._write_kubeconfig)
+        self._write_kubeconfig()
         self.app: AsgiApp = make_app(self._planes, site.user_of, site.log)
 
     @property
@@ -88,3 +95,9 @@ class ServedKubernetes:
     def close(self) -> None:
         self._jobs.close()
         self._planes.close()
+
+    def _write_kubeconfig(self) -> None:
+        """For people: `kubectl --kubeconfig <folder>/kubeconfig get nodes`."""
+        names = sorted(plane.name for plane in self._planes.all())
+        path, site = self._site.folder / "kubeconfig", self._site
+        write_kubeconfig(path, endpoint=site.endpoint, token=site.token, eks_names=names)

@@ -131,6 +131,8 @@ class ControlPlanes:
         self.on_node_down: list[Callable[[ControlPlane, str], None]] = []
         """Called when the machine under a node reboots."""
         self.on_plane_deleted: list[Callable[[ControlPlane], None]] = []
+        self.on_changed: list[Callable[[], None]] = []
+        """Called after a control plane has come or gone."""
         self._random = random
         self._journal = Journal(config.folder / "kube.sqlite")
         self._planes = {name: self._open(name) for name in self._journal.planes()}
@@ -145,6 +147,7 @@ class ControlPlanes:
         if eks_name not in self._planes:
             self._journal.add_plane(eks_name)
             self._planes[eks_name] = self._open(eks_name)
+            self._changed()
 
     def delete_control_plane(self, eks_name: str) -> None:
         plane = self._planes.pop(eks_name, None)
@@ -153,6 +156,7 @@ class ControlPlanes:
             for told in self.on_plane_deleted:
                 told(plane)
             self._journal.drop_plane(eks_name)
+            self._changed()
 
     def fresh_id(self) -> str:
         return f"{self._random.getrandbits(64):016x}"
@@ -199,6 +203,10 @@ class ControlPlanes:
         plane = ControlPlane(name, self._journal, self.clock, self._random)
         plane.resources.on_write.append(lambda kind, before, after: self._report_labels(name, kind, before, after))
         return plane
+
+    def _changed(self) -> None:
+        for told in self.on_changed:
+            told()
 
     def _plane(self, eks_name: str) -> ControlPlane:
         plane = self._planes.get(eks_name)
