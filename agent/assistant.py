@@ -21,10 +21,10 @@ from agent.models.wire import Model
 from agent.toolbox.reads import LookTool
 from core.clock import Clock
 from core.governance.principals import Principal
-from core.ids import ConversationId
+from core.ids import ConversationId, QuestionId
 from core.messages.message import message
 from core.reasons import InputRefused, OpsError, RefusalReason
-from state.records import Question, QuestionStatus, Speaker
+from state.records import Question, QuestionStatus, Speaker, TranscriptEntry
 from state.repository import Repository
 from workflows.operations import Operation, Reads
 
@@ -101,30 +101,39 @@ class Assistant:
         self._saver.conn.close()
 
     def _take(self, turn: Turn, text: str) -> Iterator[AgentEvent]:
-        yield from self._finish_crashed(turn)
-        answers = self._spoken_answers(turn, text)
+        for event in self._finish_cut_short(turn):
+            if not isinstance(event, TurnEnded):
+                yield event
         entry = turn.repository.append_transcript(
             turn.conversation_id, speaker=Speaker.USER, text=text, principal=turn.principal
         )
+        yield from self._process(turn, entry)
+
+    def _process(self, turn: Turn, entry: TranscriptEntry) -> Iterator[AgentEvent]:
+        answers = self._spoken_answers(turn, entry.text)
         if len(answers) > 1:
             yield from _stop(Said(message=message("agent.which_question")))
         elif answers:
-            yield from self._answer(turn, *answers[0])
+            yield from self._answer(turn, entry, *answers[0])
         else:
             yield from self._run(turn, TurnState(turn=entry.sequence, is_settling=False))
 
     def _resume(self, turn: Turn) -> Iterator[AgentEvent]:
-        yield from self._finish_crashed(turn)
-        said = [entry.sequence for entry in turn.transcript() if entry.speaker is Speaker.USER]
-        snapshot = self._snapshot(turn)
-        if snapshot.interrupts:
-            yield from self._run(turn, Command(resume=True))
-        elif said and not snapshot.values:
-            yield from self._run(turn, TurnState(turn=said[-1], is_settling=False))
+        """First what a crash cut short, then a message that it kept from being read, else the answer waited for."""
+        end: TurnEnded | None = None
+        for event in self._finish_cut_short(turn):
+            if isinstance(event, TurnEnded):
+                end = event
+            else:
+                yield event
+        if (entry := self._unread(turn)) is not None:
+            yield from self._process(turn, entry)
+        elif end is not None and not self._is_settled(turn):
+            yield end
         else:
-            yield from self._run(turn, TurnState(is_settling=True))
+            yield from self._settle(turn)
 
-    def _finish_crashed(self, turn: Turn) -> Iterator[AgentEvent]:
+    def _finish_cut_short(self, turn: Turn) -> Iterator[AgentEvent]:
         """A turn that a crash cut short is brought to its end before anything new begins.
 
         `next` is empty between two writes of a checkpoint although work remains: only `tasks` tells.
@@ -132,9 +141,31 @@ class Assistant:
         snapshot = self._snapshot(turn)
         failed = any(task.error for task in snapshot.tasks)
         if snapshot.tasks and not snapshot.interrupts and not failed:
-            for event in self._run(turn, None):
-                if not isinstance(event, TurnEnded):
-                    yield event
+            yield from self._run(turn, None)
+
+    def _unread(self, turn: Turn) -> TranscriptEntry | None:
+        """The last message, if no turn has begun with it and it answered no question: a crash came between."""
+        said = [entry for entry in turn.transcript() if entry.speaker is Speaker.USER]
+        if not said or said[-1].sequence <= self._snapshot(turn).values.get("turn", 0):
+            return None
+        asked = turn.repository.list_questions(conversation_id=turn.conversation_id)
+        was_answer = any(question.answered_at is not None and question.answered_at >= said[-1].at for question in asked)
+        return None if was_answer else said[-1]
+
+    def _is_settled(self, turn: Turn) -> bool:
+        """Whether the question that the graph waits for has been decided meanwhile."""
+        question_id = self._snapshot(turn).values.get("question_id")
+        if question_id is None:
+            return False
+        return turn.repository.get_question(QuestionId(question_id)).status is not QuestionStatus.OPEN
+
+    def _settle(self, turn: Turn, entry: TranscriptEntry | None = None) -> Iterator[AgentEvent]:
+        """`entry` is the message that gave the answer."""
+        update = TurnState() if entry is None else TurnState(turn=entry.sequence)
+        if self._snapshot(turn).interrupts:
+            yield from self._run(turn, Command(resume=True, update=update))
+        else:
+            yield from self._run(turn, update | TurnState(is_settling=True))
 
     def _spoken_answers(self, turn: Turn, text: str) -> list[tuple[Question, SpokenAnswer]]:
         """The open questions of this conversation, of plans and of runs, to which these words are an answer."""
@@ -144,7 +175,9 @@ class Assistant:
         found = [(question, answer_in_words(question, text, region=region)) for question in opened]
         return [(question, spoken) for question, spoken in found if spoken is not None]
 
-    def _answer(self, turn: Turn, question: Question, spoken: SpokenAnswer) -> Iterator[AgentEvent]:
+    def _answer(
+        self, turn: Turn, entry: TranscriptEntry, question: Question, spoken: SpokenAnswer
+    ) -> Iterator[AgentEvent]:
         """Bound to the list that this conversation showed: a place in a list drawn again since is stale."""
         values = self._snapshot(turn).values
         is_shown = values.get("question_id") == question.id
@@ -159,13 +192,13 @@ class Assistant:
             )
         except InputRefused as refused:
             yield Refusal(reason=refused.reason, message=refused.message)
-            yield from self._run(turn, TurnState(is_settling=True))
+            yield from self._settle(turn, entry)
             return
         yield AnswerTaken(question=answered)
         if answered.plan_id is None:
             yield TurnEnded(reason=EndReason.ANSWERED)
         else:
-            yield from self._resume(turn)
+            yield from self._settle(turn, entry)
 
     def _run(self, turn: Turn, given: TurnState | Command[str] | None) -> Iterator[AgentEvent]:
         try:

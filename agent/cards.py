@@ -65,9 +65,9 @@ def _card(prepared: Sequence[tuple[PlanNode, Ready]], profile: Profile) -> tuple
     for _, ready in prepared:
         lines += ready.card
         lines += [message("agent.card_blast", what=item) for item in ready.blast_radius]
-    cents = sum(ready.cost_cents_per_hour for _, ready in prepared)
-    if cents:
-        lines.append(message("agent.card_cost", dollars=f"{cents / 100:,.2f}"))
+    costs = [ready.cost_cents_per_hour for _, ready in prepared if ready.cost_cents_per_hour]
+    if len(costs) > 1:  # a single operation's card names its cost itself
+        lines.append(message("agent.card_cost", dollars=f"{sum(costs) / 100:,.2f}"))
     place = "agent.card_place_twin" if profile.is_twin else "agent.card_place_real"
     lines.append(message(place, account=profile.account, region=profile.region))
     return tuple(lines)

@@ -15,6 +15,7 @@ from core.json_value import JsonObject
 
 @dataclass
 class PlannerModel:
+    prefix: str = "call"
     seen: list[Sequence[JsonObject]] = field(default_factory=list)
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
@@ -26,7 +27,7 @@ class PlannerModel:
         if answer.text:
             sink.piece(answer.text)
         calls = tuple(
-            ToolCall(id=f"call-{next(self._numbers)}", name=name, arguments=json.dumps(arguments))
+            ToolCall(id=f"{self.prefix}-{next(self._numbers)}", name=name, arguments=json.dumps(arguments))
             for name, arguments in answer.calls
         )
         return Reply(text=answer.text, tool_calls=calls, tokens=100)
