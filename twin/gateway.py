@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -17,6 +19,8 @@ from twin.holds import Holds
 from twin.kube.app import EFFECT, LOST
 from twin.kubernetes_half import AsgiApp, Message, Receive, Scope, Send
 
+P = ParamSpec("P")
+R = TypeVar("R")
 MAX_BODY_BYTES = 64 * 1024 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
@@ -28,13 +32,15 @@ class Control(Protocol):
 
 @dataclass(slots=True)
 class Gateway:
-    """An ASGI application. AWS and control requests run in threads, one at a time under the world's lock."""
+    """An ASGI application. AWS and control requests run in a thread of their own, one at a time."""
 
     aws: AwsApi
     kubernetes: AsgiApp
     control: Control
     token: str
     holds: Holds
+    worker: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "twin-gateway"))
+    """One thread: the world's lock lets no two work anyway, and each more would keep memory of its own."""
     connections: dict[tuple[str, int], asyncio.Transport] = field(default_factory=dict)
     """By the client's address: the only way to break a connection instead of answering."""
 
@@ -63,7 +69,7 @@ class Gateway:
             headers=headers,
             body=body,
         )
-        answer = await asyncio.to_thread(self.aws.answer, request)
+        answer = await self._in_worker(self.aws.answer, request)
         if answer.effect is not None:
             await self.holds.pass_on(answer.effect)
         if answer.delay_seconds:
@@ -90,9 +96,12 @@ class Gateway:
             return
         body = await _body(receive) or b""
         query = scope["query_string"].decode("latin-1")
-        status, result = await asyncio.to_thread(self.control, scope["method"], scope["path"], query, body)
+        status, result = await self._in_worker(self.control, scope["method"], scope["path"], query, body)
         answer = Response(status=status, body=json.dumps(result).encode(), headers={"content-type": "application/json"})
         await _reply(send, answer)
+
+    async def _in_worker(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.get_running_loop().run_in_executor(self.worker, partial(call, *args, **kwargs))
 
     def _break(self, scope: Scope) -> None:
         transport = self.connections.get(tuple(scope["client"]))

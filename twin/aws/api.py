@@ -82,6 +82,11 @@ class AwsApi:
         self._make_context, self._lock, self._log, self._save, self._token = make_context, lock, log, save, token
         self._services: dict[str, Service] = {}
 
+    def warm_up(self) -> None:
+        for name in sorted({*OWN, *MOTO_SERVICES}):
+            with self._lock:
+                self._service(name)
+
     def answer(self, request: Request) -> Answer:
         """Never raises for what a client sent."""
         with self._lock:

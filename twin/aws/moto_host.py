@@ -1,7 +1,7 @@
 """moto in this process: S3, IAM, STS, VPC and Logs are its business, and the rest of the twin looks into them here.
 
 moto keeps its state in module-level backends, so there is one such host per process. It is imported when it is
-first needed: it costs about 75 MB and a second. Its random ids are seeded anew before every changing call and
+first needed: it costs about 60 MB and a second. Its random ids are seeded anew before every changing call and
 the calls are kept in a journal, so that a restart replays them to the same ids.
 """
 
@@ -70,6 +70,8 @@ class MotoHost:
         return made
 
     def warm_up(self) -> None:
+        """Import everything now."""
+        _import_ec2()
         for module in ("moto.moto_server.werkzeug_app", *(f"moto.{service}.urls" for service in sorted(SERVICES))):
             import_module(module)
 
@@ -230,10 +232,8 @@ class MotoHost:
         import_module("moto.moto_api._internal").mock_random.seed(seed)
 
     def _ec2(self) -> Any:
-        """With this world's zones, and without the 1400 instance types (50 MB) that the twin answers itself."""
-        types = import_module("moto.ec2.models.instance_types")
-        types.INSTANCE_TYPES.clear()
-        types.INSTANCE_TYPE_OFFERINGS.clear()
+        """With this world's zones."""
+        _import_ec2()
         places = import_module("moto.ec2.models.availability_zones_and_regions")
         places.RegionsAndZonesBackend.zones[self._region] = [
             places.Zone(name=zone.name, region_name=self._region, zone_id=zone.zone_id) for zone in self._zones
@@ -256,6 +256,19 @@ class MotoHost:
     def _backend(self, service: str, region: str) -> Any:
         self._application()
         return import_module("moto.backends").get_backend(service)[ACCOUNT][region]
+
+
+def _import_ec2() -> None:
+    """Without moto's tables of instance types and offerings: the twin answers for those, and they cost 50 MB."""
+    if "moto.ec2.models" in sys.modules:
+        return
+    utilities: Any = import_module("moto.utilities.utils")
+    load = utilities.load_resource
+    utilities.load_resource = lambda name: {} if "instance_type" in str(name) else load(name)
+    try:
+        import_module("moto.ec2.models")
+    finally:
+        utilities.load_resource = load
 
 
 def _has_efa(name: str) -> bool:
