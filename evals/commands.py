@@ -7,6 +7,7 @@ import typer
 from evals import parity
 from evals.bench_logs import logs
 from evals.bench_scheduling import scheduling
+from evals.detectors import detectors
 from evals.diagnose import diagnose
 from evals.goodput import goodput
 
@@ -21,6 +22,7 @@ def _group() -> None:
 
 
 eval_app.command("parity")(parity.parity)
+eval_app.command("detectors")(detectors)
 eval_app.command("diagnose")(diagnose)
 eval_app.command("goodput")(goodput)
 bench_app.command("logs")(logs)
