@@ -1,8 +1,8 @@
 """Simulated training runs with injected faults: what the detectors are measured on.
 
 A run has a start with data preparation and compilation, steps with noise, a daily swing, garbage-collector pauses,
-checkpoints, evaluations, short disturbances that pass, and at most one fault. Strengths are drawn across the rules' thresholds, so that weak
-faults exist that a rule may miss, and healthy runs exist that look odd.
+checkpoints, evaluations, short disturbances that pass, and at most one fault. Strengths are drawn across the rules'
+thresholds, so that weak faults exist that a rule may miss, and healthy runs exist that look odd.
 """
 
 from __future__ import annotations
