@@ -12,7 +12,7 @@ from core.json_value import JsonObject, canonical_json
 from core.messages.message import Message, message
 from state.audit import record_event
 from state.database import Session
-from state.errors import IdempotencyMismatch, IllegalTransition, RowNotFound
+from state.errors import IllegalTransition, RowNotFound, StepChangedItsMind
 from state.records import Effect, EffectStatus
 from state.rows import Row, time_text
 from state.store import Store
@@ -66,7 +66,7 @@ def load_effect(session: Session, key: EffectKey) -> Effect:
 def intend(session: Session, effect: Effect) -> None:
     """Records the intent; anew before each further call, so that no call is made under a fence that was lost.
 
-    Raises `IdempotencyMismatch` when the step had something else in mind with this tool and it is still open
+    Raises `StepChangedItsMind` when the step had something else in mind with this tool and it is still open
     whether that happened: a step that changes its mind would do both.
     """
     sql = "SELECT * FROM effects WHERE run_id = :run_id AND step = :step AND tool = :tool"
@@ -74,7 +74,7 @@ def intend(session: Session, effect: Effect) -> None:
     known = [_effect(row) for row in session.rows(sql, given)]
     for other in known:
         if other.key != effect.key and other.status in {EffectStatus.INTENDED, EffectStatus.UNKNOWN}:
-            raise IdempotencyMismatch(other.key)
+            raise StepChangedItsMind(other.key)
     before = next((other for other in known if other.key == effect.key), None)
     if before is None:
         _insert(session, effect)

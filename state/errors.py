@@ -45,9 +45,17 @@ class LeaseLost(StateError):
 
 
 class IdempotencyMismatch(StateError):
+    text = "state.idempotency_mismatch"
+
     def __init__(self, key: str) -> None:
-        super().__init__(message("state.idempotency_mismatch", key=key))
+        super().__init__(message(self.text, key=key))
         self.key = key
+
+
+class StepChangedItsMind(IdempotencyMismatch):
+    """`key` is the effect whose outcome is open."""
+
+    text = "state.step_changed_its_mind"
 
 
 class ApprovalUsed(StateError):

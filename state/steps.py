@@ -127,7 +127,7 @@ class Steps(Store):
     def intend_effect(self, effect: Effect, *, settled: Sequence[Settlement] = ()) -> Effect:
         """Commits the intent, and what settled before it, under the fence that the effect carries.
 
-        Raises, with nothing written: `LeaseLost`; `StopRequested`; `IdempotencyMismatch`, see `state.effects.intend`.
+        Raises, with nothing written: `LeaseLost`; `StopRequested`; `StepChangedItsMind`, see `state.effects.intend`.
         """
         with self._database.writing() as session:
             run = held_run(session, effect.run_id, effect.fence)

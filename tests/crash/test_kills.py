@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from state.records import RunStatus
+from tests.builders.folders import memory_folder
 from tests.crash.harness import Outcome, Scenario, Verdict, compare
 from tests.crash.toy import (
     TOY,
@@ -28,10 +27,8 @@ SEED = 20261130
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """In memory where the machine can: a killed process loses nothing that the system has, only a power cut would."""
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None, prefix="muster-crash-") as made:
-        yield Path(made)
+    with memory_folder() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

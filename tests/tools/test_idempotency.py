@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -12,10 +12,11 @@ from pydantic import BaseModel
 
 from core.ids import StepName, WorkerId
 from core.json_value import JsonObject
-from state.errors import IdempotencyMismatch, LeaseLost
+from state.errors import LeaseLost, StepChangedItsMind
 from state.records import EffectStatus, Run
 from state.repository import open_repository
 from state.steps import Advance, PutQuestion, StopRequested
+from tests.builders.folders import memory_folder
 from tests.builders.people import person
 from tests.builders.workflows import create_run, text
 from tests.fakes.clock import CountingIds, FakeClock
@@ -101,8 +102,9 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path / "muster.db")
+def bench() -> Iterator[Bench]:
+    with memory_folder() as folder:
+        yield Bench(folder / "muster.db")
 
 
 def test_the_key_names_run_step_tool_and_arguments_and_nothing_else(bench: Bench) -> None:
@@ -295,7 +297,7 @@ def test_a_throttled_purchase_certainly_did_not_happen_and_may_be_tried_again(be
 def test_a_step_that_changes_its_mind_while_an_outcome_is_open_is_stopped(bench: Bench) -> None:
     bench.lose_answer(ADD, Units(count=4), Fault.LOST_RESPONSE)
 
-    with pytest.raises(IdempotencyMismatch):
+    with pytest.raises(StepChangedItsMind):
         bench.perform(ADD, Units(count=3))
 
     assert bench.platform.counts() == {"Add units": 1}

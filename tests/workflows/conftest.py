@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from state.repository import Repository, open_repository
+from tests.builders.folders import memory_folder
 from tests.fakes.clock import CountingIds, FakeClock
 
 
@@ -15,8 +16,9 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def database_path(tmp_path: Path) -> Path:
-    return tmp_path / "muster.db"
+def database_path() -> Iterator[Path]:
+    with memory_folder() as folder:
+        yield folder / "muster.db"
 
 
 @pytest.fixture
