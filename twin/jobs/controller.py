@@ -44,15 +44,21 @@ RANK_LABEL: Final = "sagemaker.amazonaws.com/replica-rank"
 
 
 class JobController:
-    def __init__(self, kubelet: Kubelet) -> None:
+    """`on_running(control plane, job)` is called when all pods of a job run for the first time."""
+
+    def __init__(self, kubelet: Kubelet, on_running: Callable[[str, str], None]) -> None:
         self._kubelet = kubelet
+        self._on_running = on_running
 
     def sync(self, plane: ControlPlane) -> None:
         pods: dict[str, list[Obj]] = {}
         for pod in plane.store.objects("pods"):
             pods.setdefault(text(owner_of(pod), "uid"), []).append(pod)
         for job in plane.store.objects(JOBS):
-            _Job(plane, job, pods.get(uid_of(job), []), self._kubelet).sync()
+            done = _Job(plane, job, pods.get(uid_of(job), []), self._kubelet)
+            done.sync()
+            if done.has_first_run:
+                self._on_running(plane.name, name_of(job).name)
 
 
 def environment_of(plane: ControlPlane, pod: Obj) -> dict[str, str]:
@@ -98,6 +104,7 @@ class _Job:
         self._pods = pods
         self._kubelet = kubelet
         self._policy = mapping(job, "spec", "runPolicy")
+        self.has_first_run = False
 
     def sync(self) -> None:
         if is_terminating(self._job):
@@ -134,6 +141,7 @@ class _Job:
         elif all(phase == "Succeeded" for phase in phases):
             self._complete()
         elif all(phase in ("Running", "Succeeded") for phase in phases) and not self._is("Running"):
+            self.has_first_run = not text(self._job, "status", "startTime")
             self._change(self._running)
             self._event("Running", f"all {size} pods are running")
 

@@ -43,7 +43,7 @@ class JobRuntime:
         self._thread = threading.Thread(target=self._run, name="twin-pods", daemon=True)
         end_leftovers(planes.config.folder)
         self.kubelet = Kubelet(planes.config.folder, config.host, environment_of, config.longest_grace_seconds)
-        self._controller = JobController(self.kubelet)
+        self._controller = JobController(self.kubelet, self._job_running)
         self._scheduler = Scheduler(admission, config.most_pods)
         self._cleaned: dict[str, int] = {}
         for plane in planes.all():
@@ -93,6 +93,10 @@ class JobRuntime:
             housekeeping.clean(plane)
             self._cleaned[plane.name] = plane.store.version
             housekeeping.remove_folders(self._planes)
+
+    def _job_running(self, eks_name: str, job: str) -> None:
+        if self._planes.agent is not None:
+            self._planes.agent.job_running(eks_name, job)
 
     def _node_left(self, plane: ControlPlane, node_name: str) -> None:
         with self._lock:

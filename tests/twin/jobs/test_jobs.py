@@ -10,7 +10,7 @@ import pytest
 
 from core.json_value import JsonObject
 from tests.twin.jobs.world import SHELL, World, exit_codes, job_body, nodes_of, sample_job
-from tests.twin.kube.serving import EKS_NAME
+from tests.twin.kube.serving import EKS_NAME, FakeAgent
 from twin.jobs.controller import JOBS
 from twin.jobs.live import live_jobs
 from twin.kube.objects import array, condition_of, dig, mapping, number, objects, text, uid_of
@@ -178,6 +178,19 @@ def test_deleting_a_job_kills_its_processes(world: World) -> None:
     assert len(running) == 2
     assert all(not os.path.exists(f"/proc/{pid}/environ") for pid in running)
     assert list(world.planes.config.pods.iterdir()) == []
+
+
+def test_the_aws_half_hears_once_that_a_job_runs(world: World) -> None:
+    world.add_nodes(2)
+    agent = world.planes.agent = FakeAgent()
+    world.create(JOBS, job_body(*LOOP, policy={"jobMaxRetryCount": 1}))
+    world.until_job("Running")
+
+    os.kill(world.process_ids()[0], signal.SIGKILL)
+    world.until(lambda: number(world.job(), "status", "restartCount") == 1)
+    world.until_job("Running")
+
+    assert agent.running == [(EKS_NAME, "train")]
 
 
 def test_a_changed_size_restarts_the_job_uncounted(world: World) -> None:

@@ -41,6 +41,20 @@ class FakeLog:
         return lost
 
 
+@dataclass
+class FakeAgent:
+    """What the AWS half was told."""
+
+    labels: list[tuple[str, str, str, str | None]] = field(default_factory=list)
+    running: list[tuple[str, str]] = field(default_factory=list)
+
+    def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
+        self.labels.append((eks_name, node_name, label, value))
+
+    def job_running(self, eks_name: str, job: str) -> None:
+        self.running.append((eks_name, job))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
     """A running API server with one control plane."""

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from core.json_value import JsonObject
-from tests.twin.kube.serving import EKS_NAME, TOKEN, Served, add_node, make_planes, served
+from tests.twin.kube.serving import EKS_NAME, TOKEN, FakeAgent, Served, add_node, make_planes, served
 from twin.kube.journal import Journal
 from twin.kube.objects import ObjectName, mapping, put, strings, text, with_condition
 from twin.kube.store import ObjectStore
@@ -143,16 +143,7 @@ def test_a_reset_forgets_all_clusters(tmp_path: Path) -> None:
 
 
 def test_labels_that_clients_set_on_nodes_are_reported(server: Served, http: httpx.Client) -> None:
-    heard: list[tuple[str, str, str, str | None]] = []
-
-    class Agent:
-        def label_changed(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
-            heard.append((eks_name, node_name, label, value))
-
-        def job_running(self, eks_name: str, job: str) -> None:
-            pass
-
-    server.planes.agent = Agent()
+    agent = server.planes.agent = FakeAgent()
     node = add_node(server.planes, 50)
     server.planes.set_node_label(EKS_NAME, node, "by-the-twin", "x")
     for value in ("now", None):
@@ -160,7 +151,7 @@ def test_labels_that_clients_set_on_nodes_are_reported(server: Served, http: htt
         http.patch(f"/api/v1/nodes/{node}", json=patch, headers={"content-type": "application/merge-patch+json"})
     server.planes.agent = None
 
-    assert heard == [(EKS_NAME, node, "by-a-client", "now"), (EKS_NAME, node, "by-a-client", None)]
+    assert agent.labels == [(EKS_NAME, node, "by-a-client", "now"), (EKS_NAME, node, "by-a-client", None)]
 
 
 def test_a_node_has_hyperpods_labels_and_what_pods_may_use(server: Served) -> None:
