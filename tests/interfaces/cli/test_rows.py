@@ -20,6 +20,7 @@ from interfaces.errors import ExitCode
 from state.records import Conversation, Question
 from state.repository import Repository, open_repository
 from tests.builders.question_rows import an_option
+from tests.interfaces.cli.conftest import Command
 from tests.interfaces.cli.running import muster
 
 ANN = Principal(id=ActorId("ann"), role=Role.PLATFORM_ADMIN, channel=Channel.TERMINAL)
@@ -60,21 +61,21 @@ def question(rows: Repository, conversation: Conversation) -> Question:
         (["audit", "show", "run-x"], "audit"),
     ],
 )
-def test_an_empty_home_reads_as_nothing(tmp_path: Path, arguments: list[str], key: str) -> None:
-    as_json, as_text = muster(*arguments, "--json", home=tmp_path), muster(*arguments, home=tmp_path)
+def test_an_empty_home_reads_as_nothing(command: Command, arguments: list[str], key: str) -> None:
+    as_json, as_text = command(*arguments, "--json"), command(*arguments)
 
     assert (as_json.code, as_text.code) == (ExitCode.DONE, ExitCode.DONE)
     assert json.loads(as_json.out)[key] == []
     assert as_text.out.startswith("No")
 
 
-def test_a_run_is_listed_and_shown_in_both_languages(rows: Repository, tmp_path: Path) -> None:
+def test_a_run_is_listed_and_shown_in_both_languages(command: Command, rows: Repository, tmp_path: Path) -> None:
     run = rows.create_run(
         workflow="create_cluster", workflow_version=1, params={}, requested_by=ANN, cluster=ClusterName("train-a")
     )
 
-    listed = muster("runs", "list", home=tmp_path)
-    shown = json.loads(muster("runs", "show", run.id, "--json", home=tmp_path).out)
+    listed = command("runs", "list")
+    shown = json.loads(command("runs", "show", run.id, "--json").out)
 
     assert run.id in listed.out
     assert "queued" in listed.out
@@ -83,10 +84,10 @@ def test_a_run_is_listed_and_shown_in_both_languages(rows: Repository, tmp_path:
     assert "状态" in muster("runs", "list", home=tmp_path, LANG="zh_CN.UTF-8").out
 
 
-def test_a_run_is_cancelled_once(rows: Repository, tmp_path: Path) -> None:
+def test_a_run_is_cancelled_once(command: Command, rows: Repository) -> None:
     run = rows.create_run(workflow="create_cluster", workflow_version=1, params={}, requested_by=ANN)
 
-    first, second = (muster("runs", "cancel", run.id, home=tmp_path) for _ in range(2))
+    first, second = (command("runs", "cancel", run.id) for _ in range(2))
 
     assert first.code == ExitCode.DONE
     assert rows.get_run(run.id).status.value == "cancelled"
@@ -94,8 +95,8 @@ def test_a_run_is_cancelled_once(rows: Repository, tmp_path: Path) -> None:
     assert "cancelled" in second.err
 
 
-def test_a_question_is_answered_by_number(rows: Repository, question: Question, tmp_path: Path) -> None:
-    result = muster("questions", "answer", f"{question.id}@1", "2", home=tmp_path)
+def test_a_question_is_answered_by_number(command: Command, rows: Repository, question: Question) -> None:
+    result = command("questions", "answer", f"{question.id}@1", "2")
 
     answered = rows.get_question(question.id)
     assert result.code == ExitCode.DONE
@@ -104,10 +105,10 @@ def test_a_question_is_answered_by_number(rows: Repository, question: Question, 
     assert answered.answered_by.id == "ann"
 
 
-def test_the_second_answer_is_told_who_was_first(rows: Repository, question: Question, tmp_path: Path) -> None:
-    muster("questions", "answer", question.id, "1", home=tmp_path, MUSTER_USER="bob")
+def test_the_second_answer_is_told_who_was_first(command: Command, rows: Repository, question: Question) -> None:
+    command("questions", "answer", question.id, "1", MUSTER_USER="bob")
 
-    late = muster("questions", "answer", question.id, "2", home=tmp_path)
+    late = command("questions", "answer", question.id, "2")
 
     assert late.code == ExitCode.REFUSED
     assert "bob" in late.err
@@ -115,15 +116,15 @@ def test_the_second_answer_is_told_who_was_first(rows: Repository, question: Que
 
 
 def test_an_answer_to_an_older_list_is_refused(
-    rows: Repository, question: Question, conversation: Conversation, tmp_path: Path
+    command: Command, rows: Repository, question: Question, conversation: Conversation
 ) -> None:
     rows.ask(
         QuestionDraft(name=ZONES.name, kind=ZONES.kind, prompt=ZONES.prompt, options=ZONES.options[:1]),
         conversation_id=conversation.id,
     )
 
-    stale = muster("questions", "answer", f"{question.id}@1", "1", "--json", home=tmp_path)
-    bare = muster("questions", "answer", question.id, "1", home=tmp_path)
+    stale = command("questions", "answer", f"{question.id}@1", "1", "--json")
+    bare = command("questions", "answer", question.id, "1")
 
     assert json.loads(stale.out)["error"]["reason"] == "answer_stale"
     assert bare.code == ExitCode.REFUSED
@@ -133,42 +134,44 @@ def test_an_answer_to_an_older_list_is_refused(
 
 @pytest.mark.parametrize("answer", ["3", "usw2-az9", "nonsense words here", ""])
 def test_what_is_no_option_is_refused_and_nothing_changes(
-    rows: Repository, question: Question, tmp_path: Path, answer: str
+    command: Command, rows: Repository, question: Question, answer: str
 ) -> None:
-    result = muster("questions", "answer", question.id, answer, home=tmp_path)
+    result = command("questions", "answer", question.id, answer)
 
     assert result.code == ExitCode.REFUSED
     assert rows.get_question(question.id).status.value == "open"
 
 
 @pytest.mark.parametrize("noun", ["runs", "plans", "questions"])
-def test_what_is_not_there_is_code_4(tmp_path: Path, noun: str) -> None:
-    assert muster(noun, "show", "nothing", home=tmp_path).code == ExitCode.NOT_FOUND
+def test_what_is_not_there_is_code_4(command: Command, noun: str) -> None:
+    assert command(noun, "show", "nothing").code == ExitCode.NOT_FOUND
 
 
-def test_events_are_read_by_cursor(rows: Repository, question: Question, tmp_path: Path) -> None:
-    first = json.loads(muster("events", "--json", home=tmp_path).out)
-    then = json.loads(muster("events", "--after", str(first["next_after"]), "--json", home=tmp_path).out)
+def test_events_are_read_by_cursor(command: Command, rows: Repository, question: Question) -> None:
+    first = json.loads(command("events", "--json").out)
+    then = json.loads(command("events", "--after", str(first["next_after"]), "--json").out)
 
     assert [event["question_id"] for event in first["events"]] == [question.id]
     assert then == {"events": [], "next_after": first["next_after"]}
 
 
-def test_control_characters_in_rows_do_not_reach_the_terminal(rows: Repository, tmp_path: Path) -> None:
+def test_control_characters_in_rows_do_not_reach_the_terminal(command: Command, rows: Repository) -> None:
     rows.create_run(
         workflow="create_cluster", workflow_version=1, params={}, requested_by=ANN, cluster=ClusterName("a\x1b[2Jb")
     )
 
-    assert "\x1b" not in muster("runs", "list", home=tmp_path).out
+    assert "\x1b" not in command("runs", "list").out
 
 
-def test_a_touched_audit_record_is_found(rows: Repository, question: Question, tmp_path: Path) -> None:
+def test_a_touched_audit_record_is_found(
+    command: Command, rows: Repository, question: Question, tmp_path: Path
+) -> None:
     rows.create_run(workflow="create_cluster", workflow_version=1, params={}, requested_by=ANN)
-    whole = muster("audit", "verify", "--json", home=tmp_path)
+    whole = command("audit", "verify", "--json")
 
     with sqlite3.connect(Home(tmp_path).database) as connection:
         connection.execute("UPDATE audit SET after = 'done'")
-    touched = muster("audit", "verify", "--json", home=tmp_path)
+    touched = command("audit", "verify", "--json")
 
     assert (whole.code, touched.code) == (ExitCode.DONE, ExitCode.DOES_NOT_HOLD)
     assert json.loads(whole.out)["faults"] == []
