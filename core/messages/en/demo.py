@@ -1,7 +1,7 @@
 """Texts of the demo."""
 
 TEXTS: dict[str, str] = {
-    "demo.request": "Create an EKS cluster called {cluster} with {nodes} on-demand {type} nodes, and run the sample job on {job_nodes} of them.",
+    "demo.request": "Create an EKS cluster called {cluster} with {nodes} on-demand {type} nodes, and run the sample job on {job_nodes} nodes.",
     "demo.opening": "Muster demo: a cluster and a training job on a local HyperPod, through a killed worker.",
     "demo.typed": "{who}> {text}",
     "demo.killed": "*** The worker (process {pid}) was killed with SIGKILL between the effect of {call} and its record. ***",

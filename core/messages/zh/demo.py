@@ -1,7 +1,7 @@
 """Texts of the demo."""
 
 TEXTS: dict[str, str] = {
-    "demo.request": "创建一个名为 {cluster} 的 EKS 集群，{nodes} 个按需 {type} 节点，并在其中 {job_nodes} 个节点上运行示例作业。",
+    "demo.request": "创建一个名为 {cluster} 的 EKS 集群，{nodes} 个按需 {type} 节点，并用 {job_nodes} 个节点运行示例作业。",
     "demo.opening": "Muster 演示：在本机 HyperPod 上创建集群并训练作业，途中杀死工作进程。",
     "demo.typed": "{who}> {text}",
     "demo.killed": "*** 工作进程（进程号 {pid}）在 {call} 已生效、尚未记录之间被 SIGKILL 杀死。***",
