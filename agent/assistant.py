@@ -9,7 +9,6 @@ from typing import cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
 from langgraph.types import Command, StateSnapshot
-from pydantic import BaseModel
 
 from agent.answers import SpokenAnswer, answer_in_words
 from agent.conversation import Budgets, Desk, Profile, Turn, TurnState
@@ -43,7 +42,7 @@ class Assistant:
         operations: Sequence[Operation],
         workflow_versions: Mapping[str, int],
         reads: Reads,
-        look_tools: Sequence[LookTool[BaseModel]],
+        look_tools: Sequence[LookTool],
         model: Model,
         clock: Clock,
         profile: Profile,

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypedDict
 
-from pydantic import BaseModel
-
 from agent.models.wire import Model
 from agent.toolbox.reads import LookTool
 from core.clock import Clock
@@ -76,7 +74,7 @@ class Desk:
     operations: Mapping[str, Operation]
     workflow_versions: Mapping[str, int]
     reads: Reads
-    look_tools: Mapping[str, LookTool[BaseModel]]
+    look_tools: Mapping[str, LookTool]
     model: Model
     clock: Clock
     profile: Profile

@@ -23,7 +23,7 @@ from agent.provenance.mentions import Candidate
 from agent.toolbox.catalogue import WITHDRAW
 from agent.toolbox.envelope import enveloped, problem
 from agent.toolbox.proposals import PREFIX, BadCall, Proposal, free_fields, read_arguments, read_proposal
-from agent.toolbox.reads import use_look_tool
+from agent.toolbox.reads import Looking, use_look_tool
 from core.json_value import JsonValue
 from core.messages.message import message
 from core.reasons import OpsError
@@ -97,7 +97,8 @@ def _sort(turn: Turn, state: TurnState, write: StreamWriter, calls: Sequence[Too
 
 def _look(turn: Turn, call: ToolCall) -> str:
     try:
-        output = use_look_tool(turn.desk.look_tools[call.name], turn.desk.reads, call.arguments)
+        looking = Looking(reads=turn.desk.reads, repository=turn.repository, language=turn.language)
+        output = use_look_tool(turn.desk.look_tools[call.name], looking, call.arguments)
     except OpsError as error:
         return problem(call.name, error.message.render(turn.language))
     return enveloped(call.name, output)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import BaseModel
-
 from agent.provenance.mentions import Candidate
 from agent.toolbox.proposals import proposal_tool
 from agent.toolbox.reads import LookTool, look_tool_schema
@@ -22,7 +20,7 @@ _WITHDRAW_TEXT = (
 
 def tools_of_the_moment(
     operations: Mapping[str, Operation],
-    look_tools: Mapping[str, LookTool[BaseModel]],
+    look_tools: Mapping[str, LookTool],
     candidates: Sequence[Candidate],
     plan: Plan | None,
 ) -> list[JsonObject]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from agent.assistant import Assistant
 from agent.conversation import Budgets
 from agent.conversation import Profile as AgentProfile
+from agent.looks.catalogue import LOOK_TOOLS
 from agent.models.chat import ChatModel, ChatSettings
 from core.clock import SystemClock
 from core.messages.message import message
@@ -50,7 +51,7 @@ def build_assistant(settings: Settings, rows: Repository, world: World, model: C
         operations=OPERATIONS,
         workflow_versions={workflow.name: workflow.version for workflow in WORKFLOWS},
         reads=world,
-        look_tools=(),
+        look_tools=LOOK_TOOLS,
         model=ChatModel(model),
         clock=SystemClock(),
         profile=AgentProfile(region=world.region, account=aws.account, is_twin=aws.is_local),

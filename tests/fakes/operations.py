@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.toolbox.reads import LookTool
+from agent.toolbox.reads import Looking, LookTool
 from core.choices import ChoiceKind
 from core.ids import ClusterName
 from core.json_value import JsonObject, JsonValue
@@ -134,8 +134,8 @@ class NoParams(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def fake_list_clusters(clusters: JsonValue) -> LookTool[BaseModel]:
-    def look(reads: Reads, params: BaseModel) -> JsonObject:
+def fake_list_clusters(clusters: JsonValue) -> LookTool:
+    def look(looking: Looking, params: BaseModel) -> JsonObject:
         return {"clusters": clusters}
 
     return LookTool(name="list_clusters", description="All clusters.", params=NoParams, look=look)

@@ -25,4 +25,6 @@ TEXTS: dict[str, str] = {
     "agent.card_cost": "Adds at most {dollars} USD per hour at the quoted prices.",
     "agent.card_place_twin": "On the local twin (account {account}, region {region}): no real cloud is touched.",
     "agent.card_place_real": "In the real AWS account {account}, region {region}.",
+    "agent.no_such_cluster": "There is no cluster {name!r}.",
+    "agent.no_such_job": "There is no training job {name!r}.",
 }

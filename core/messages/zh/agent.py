@@ -25,4 +25,6 @@ TEXTS: dict[str, str] = {
     "agent.card_cost": "按报价每小时最多增加 {dollars} 美元。",
     "agent.card_place_twin": "在本地孪生环境（账号 {account}，区域 {region}），不会碰到真实的云。",
     "agent.card_place_real": "在真实的 AWS 账号 {account}，区域 {region}。",
+    "agent.no_such_cluster": "没有名为 {name} 的集群。",
+    "agent.no_such_job": "没有名为 {name} 的训练任务。",
 }
