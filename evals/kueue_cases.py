@@ -43,6 +43,7 @@ GATES: Mapping[str, str] = {
     "FairSharingPreemptWithinNominal": "fair_sharing_preempt_within_nominal",
     "FairSharingReevaluatePreemptionCandidates": "fair_sharing_reevaluate_candidates",
     "PrioritySortingWithinCohort": "priority_sorting_within_cohort",
+    "PrioritizePreemptorWorkloads": "prioritize_preemptors",
 }
 """Kueue's name -> our field. A case that sets a gate which is not here fails, unless it sets it to off."""
 

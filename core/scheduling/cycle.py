@@ -64,9 +64,15 @@ class Cycle:
                 non_borrowing_first=config.gates.fair_sharing_prioritize_non_borrowing,
             )
             return (nominations[index] for index in order)
-        by_priority = config.gates.priority_sorting_within_cohort
+        gates = config.gates
         return iter(
-            sorted(nominations, key=lambda n: classical_key(n.level, n.priority if by_priority else 0, n.queued_at_s))
+            sorted(
+                nominations,
+                key=lambda n: (
+                    gates.prioritize_preemptors and not n.pending.is_preemptor,
+                    classical_key(n.level, n.priority if gates.priority_sorting_within_cohort else 0, n.queued_at_s),
+                ),
+            )
         )
 
     def _process(self, nomination: Nomination) -> None:

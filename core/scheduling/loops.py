@@ -1,12 +1,13 @@
 """Finds workloads that keep evicting each other, and the setting that lets them.
 
-Kueue itself neither detects nor ends such loops (kubernetes-sigs/kueue issues 2821, 3779, 6861).
+Two kinds: A evicts B and B evicts A (ping-pong), and A evicts B again and again because B is back before A runs.
+Kueue itself neither detects nor ends them (kubernetes-sigs/kueue issues 2821, 3779, 6861).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, assert_never
@@ -18,6 +19,8 @@ from core.scheduling.victims import PreemptionReason
 WINDOW_S: Final = 3600.0
 TURNS: Final = 2
 """A evicts B, then B evicts A: the second turn makes a loop."""
+REPEATS: Final = 3
+"""A evicts B for the third time in the window: what it gains is lost to B before it can start."""
 
 
 class LoopSetting(StrEnum):
@@ -27,6 +30,7 @@ class LoopSetting(StrEnum):
     RECLAIM_WITHIN_COHORT = "preemption.reclaimWithinCohort"
     BORROW_WITHIN_COHORT = "preemption.borrowWithinCohort"
     PREEMPTION_STRATEGIES = "fairSharing.preemptionStrategies"
+    PRIORITIZE_PREEMPTORS = "PrioritizePreemptorWorkloads"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +79,12 @@ class LoopDetector:
             turns = self._turns.setdefault(frozenset((eviction.uid, eviction.preemptor)), deque())
             while turns and turns[0].at_s < now_s - self._window_s:
                 turns.popleft()
-            if turns and turns[-1].eviction.uid == eviction.uid:
-                turns.clear()  # the same one was taken again without striking back: no loop
+            if len(turns) > 1 and (turns[-1].eviction.uid == eviction.uid) != _is_one_sided(turns):
+                while len(turns) > 1:
+                    turns.popleft()  # it has become the other kind: start counting from the last turn
             turns.append(_Turn(now_s, eviction))
-            if len(turns) >= TURNS:
-                found.append(_ping_pong(list(turns)))
+            if len(turns) >= (REPEATS if _is_one_sided(turns) else TURNS):
+                found.append(_loop(list(turns)))
         return found
 
     def forget(self, uid: str) -> None:
@@ -88,16 +93,22 @@ class LoopDetector:
             del self._turns[pair]
 
 
-def _ping_pong(turns: list[_Turn]) -> PingPong:
+def _is_one_sided(turns: Sequence[_Turn]) -> bool:
+    """Always the same victim; a single turn may become either kind."""
+    return len(turns) > 1 and turns[-1].eviction.uid == turns[-2].eviction.uid
+
+
+def _loop(turns: list[_Turn]) -> PingPong:
     first, last = turns[0].eviction, turns[-1].eviction
     reasons = {turn.eviction.reason for turn in turns}
+    setting = _setting(_telling(reasons, last.reason))
     return PingPong(
         first=first.preemptor,
         second=first.uid,
         queues=(first.preemptor_queue, first.queue),
         turns=len(turns),
         over_s=turns[-1].at_s - turns[0].at_s,
-        setting=_setting(_telling(reasons, last.reason)),
+        setting=LoopSetting.PRIORITIZE_PREEMPTORS if _is_one_sided(turns) else setting,
     )
 
 

@@ -35,7 +35,7 @@ class PodSetAsk:
 
 
 class Pending:
-    """Mutable: `scan` is the one thing that a nomination leaves behind."""
+    """Mutable: `scan` and `is_preemptor` are what a nomination leaves behind."""
 
     def __init__(self, facts: PendingWorkload) -> None:
         self.facts = facts
@@ -43,6 +43,8 @@ class Pending:
         self.priority = facts.priority
         self.queued_at_s = EARLIEST if facts.queued_at_s is None else facts.queued_at_s
         self.scan: ScanState | None = None
+        self.is_preemptor = False
+        """Its victims were told to go in its last cycle."""
         self.replaced_uids = frozenset(
             p.replaces.workload for p in facts.podsets if p.replaces is not None and p.replaces.workload is not None
         )

@@ -113,6 +113,8 @@ class Gates:
     fair_sharing_preempt_within_nominal: bool = True
     fair_sharing_reevaluate_candidates: bool = False
     priority_sorting_within_cohort: bool = True
+    prioritize_preemptors: bool = False
+    """`PrioritizePreemptorWorkloads`, alpha: who has told victims to go is decided before everybody else."""
 
 
 BOTH_STRATEGIES = (

@@ -188,6 +188,7 @@ class Scheduler:
                 yield head
 
     def _put_back(self, pending: Pending, reason: RequeueReason) -> None:
+        pending.is_preemptor = reason is RequeueReason.PENDING_PREEMPTION
         name = pending.facts.queue
         queue = self._queues[name]
         queue.requeue(pending, reason, self._generation)

@@ -45,4 +45,5 @@ TEXTS: dict[str, str] = {
     "scheduling.loop_reclaim_within_cohort": "{first} ({first_queue}) and {second} ({second_queue}) have evicted each other {turns} times in {over_s} s: together their queues own more than there is, or {setting} lets each take back what the other needs. Lower the quotas, or set {setting} to LowerPriority.",
     "scheduling.loop_borrow_within_cohort": "{first} ({first_queue}) and {second} ({second_queue}) have evicted each other {turns} times in {over_s} s: one takes while borrowing, the other takes it back. Set {setting} to Never, or lower its maxPriorityThreshold.",
     "scheduling.loop_preemption_strategies": "{first} ({first_queue}) and {second} ({second_queue}) have evicted each other {turns} times in {over_s} s: a workload is so large that each admission turns the shares around. Keep only LessThanOrEqualToFinalShare in {setting}, or give the queues closer weights.",
+    "scheduling.loop_prioritize_preemptors": "{first} ({first_queue}) has evicted {second} ({second_queue}) {turns} times in {over_s} s, and each time it was back first: turn on the feature gate {setting}, or give {first} a priority above that of {second}.",
 }

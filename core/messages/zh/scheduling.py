@@ -45,4 +45,5 @@ TEXTS: dict[str, str] = {
     "scheduling.loop_reclaim_within_cohort": "{first}（{first_queue}）和 {second}（{second_queue}）在 {over_s} 秒内互相抢占了 {turns} 次：两个队列的配额之和超过实际容量，或 {setting} 允许双方收回对方正需要的资源。请降低配额，或把 {setting} 设为 LowerPriority。",
     "scheduling.loop_borrow_within_cohort": "{first}（{first_queue}）和 {second}（{second_queue}）在 {over_s} 秒内互相抢占了 {turns} 次：一方在借用时抢占，另一方又收回。请把 {setting} 设为 Never，或调低其 maxPriorityThreshold。",
     "scheduling.loop_preemption_strategies": "{first}（{first_queue}）和 {second}（{second_queue}）在 {over_s} 秒内互相抢占了 {turns} 次：作业太大，每次准入都会使份额高低对调。请在 {setting} 中只保留 LessThanOrEqualToFinalShare，或让两个队列的权重更接近。",
+    "scheduling.loop_prioritize_preemptors": "{first}（{first_queue}）在 {over_s} 秒内抢占了 {second}（{second_queue}）{turns} 次，但每次都被对方抢先占回：请打开特性门控 {setting}，或让 {first} 的优先级高于 {second}。",
 }

@@ -8,13 +8,14 @@ from core.messages.message import Language
 from core.scheduling.decisions import Eviction
 from core.scheduling.explain import explain
 from core.scheduling.loops import LoopDetector, LoopSetting
-from core.scheduling.policies import BorrowWithinCohort, QueueingStrategy
+from core.scheduling.policies import BorrowWithinCohort, Gates, QueueingStrategy, SchedulerConfig
 from core.scheduling.quantities import FlavorResource
 from core.scheduling.refusals import RefusalReason
 from core.scheduling.remedies import RemedyKind
 from core.scheduling.scheduler import Scheduler
 from core.scheduling.victims import PreemptionReason
-from tests.builders.scheduling import ANY, LOWER, admitted, pending, queue, waiting_again, world
+from core.scheduling.world import World
+from tests.builders.scheduling import ANY, LOWER, admitted, pending, queue, settle, waiting_again, world
 
 H100 = FlavorResource("h100", "gpu")
 
@@ -107,12 +108,13 @@ def test_two_workloads_that_evict_each_other_are_found_and_the_setting_is_named(
     assert all(loop.setting.value in loop.message().render(language) for language in Language)
 
 
-def test_the_same_victim_twice_is_no_loop() -> None:
+def test_the_same_victim_for_the_third_time_is_a_loop_of_its_own_kind() -> None:
     detector = LoopDetector()
-    once = [eviction("b", "a", PreemptionReason.IN_CLUSTER_QUEUE)]
+    again = [eviction("b", "a", PreemptionReason.IN_CLUSTER_QUEUE)]
 
-    assert detector.observe(0.0, once) == []
-    assert detector.observe(1.0, once) == []
+    assert detector.observe(0.0, again) == []
+    assert detector.observe(1.0, again) == []
+    assert [loop.setting for loop in detector.observe(2.0, again)] == [LoopSetting.PRIORITIZE_PREEMPTORS]
 
 
 def test_turns_outside_the_window_are_forgotten() -> None:
@@ -121,6 +123,35 @@ def test_turns_outside_the_window_are_forgotten() -> None:
     detector.observe(0.0, [eviction("b", "a", PreemptionReason.IN_COHORT_RECLAMATION)])
 
     assert detector.observe(101.0, [eviction("a", "b", PreemptionReason.IN_COHORT_RECLAMATION)]) == []
+
+
+def victim_that_comes_back(gates: Gates) -> World:
+    """`small` reclaims what it owns at a reduced size; at full size it borrows, and `urgent` goes before it."""
+    return world(
+        [queue("q1", 2, cohort="c"), queue("q2", 7, cohort="c", reclaim=ANY)],
+        admitted=[admitted("urgent", "q1", 9, priority=2)],
+        pending=[pending("small", "q2", 3, count=3, min_count=1, priority=1)],
+        config=SchedulerConfig(gates=gates),
+    )
+
+
+def test_a_victim_that_is_back_before_its_preemptor_is_found() -> None:
+    scheduler, detector = Scheduler(victim_that_comes_back(Gates())), LoopDetector()
+    found = []
+    for step in range(12):
+        facts = {w.uid: w for w in scheduler.holders()}
+        result = scheduler.cycle(float(step))
+        found += detector.observe(float(step), result.evictions)
+        for gone in result.evictions:
+            scheduler.requeue(waiting_again(facts[gone.uid]))
+
+    assert {loop.setting for loop in found} == {LoopSetting.PRIORITIZE_PREEMPTORS}
+
+
+def test_the_setting_that_is_named_ends_that_loop() -> None:
+    scheduler = Scheduler(victim_that_comes_back(Gates(prioritize_preemptors=True)))
+
+    assert settle(scheduler) == ["urgent"]
 
 
 def test_a_real_loop_of_borrowing_and_reclaiming_is_found() -> None:

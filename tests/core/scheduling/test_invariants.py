@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from core.messages.message import Language
 from core.scheduling.decisions import CycleResult, Outcome
 from core.scheduling.explain import admits, applied, explain
-from core.scheduling.policies import PreemptionPolicy
+from core.scheduling.loops import LoopDetector
+from core.scheduling.policies import Gates, PreemptionPolicy, SchedulerConfig
 from core.scheduling.quantities import Slot
 from core.scheduling.quota_tree import CohortNode, QuotaNode, QuotaTree
 from core.scheduling.refusals import RefusalReason
@@ -21,6 +22,7 @@ from core.scheduling.world import World
 from tests.builders.scheduling import pending, settle, waiting_again
 from tests.core.scheduling.worlds import worlds
 
+WHOLE = SchedulerConfig(gates=Gates(partial_admission=False))
 RUNS = settings(max_examples=150, deadline=None)
 
 
@@ -152,15 +154,36 @@ def test_a_cycle_leaves_nothing_of_what_it_only_assumed(start: World, seed: int)
     assert not any(holder.is_out for holder in scheduler.snapshot.holders.values())
 
 
-@given(worlds(fair=False, borrow=False))
+@given(worlds())
 @RUNS
-def test_a_stable_workload_comes_to_rest(start: World) -> None:
-    settle(Scheduler(start), cycles=100)
+def test_a_stable_workload_comes_to_rest_or_the_loop_is_reported(start: World) -> None:
+    """Kueue's rules allow a few endless loops; none of them goes unseen."""
+    scheduler, detector, loops = Scheduler(start), LoopDetector(), 0
+    for step in range(100):
+        facts = {w.uid: w for w in scheduler.holders()}
+        result = scheduler.cycle(float(step))
+        loops += len(detector.observe(float(step), result.evictions))
+        for eviction in result.evictions:
+            scheduler.requeue(waiting_again(facts[eviction.uid]))
+        if scheduler.is_at_rest:
+            return
+
+    assert loops
+
+
+@given(worlds(fair=False, borrow=False), st.booleans())
+@RUNS
+def test_without_borrowing_by_preemption_and_partial_admission_it_always_comes_to_rest(
+    start: World, is_fair: bool
+) -> None:
+    gates = Gates(partial_admission=False)
+    settle(Scheduler(replace(start, config=SchedulerConfig(fair_sharing=is_fair, gates=gates))), cycles=100)
 
 
 @given(worlds(fair=False, limits=False, borrow=False), st.integers(0, 4), st.integers(1, 8))
 @RUNS
 def test_nominal_quota_is_regained_by_whoever_may_reclaim_it(start: World, index: int, gpus: int) -> None:
+    start = replace(start, config=WHOLE)
     scheduler = Scheduler(start)
     settle(scheduler)
     owner = start.queues[index % len(start.queues)]
