@@ -187,7 +187,7 @@ def _document(plane: ControlPlane, parts: list[str]) -> Obj | None:
     kinds = plane.kinds
     match parts:
         case []:
-            return {"paths": ["/api", "/apis", "/openapi/v2", "/openapi/v3", "/version"]}
+            return {"paths": ["/api", "/apis", "/openapi/v3", "/version"]}
         case ["version"]:
             return discovery.VERSION
         case ["api"]:
@@ -200,8 +200,6 @@ def _document(plane: ControlPlane, parts: list[str]) -> Obj | None:
             return discovery.group(kinds, group)
         case ["apis", group, version]:
             return discovery.resource_list(kinds, group, version)
-        case ["openapi", "v2"]:
-            return discovery.openapi_v2(kinds)
         case ["openapi", "v3", *rest]:
             return discovery.openapi_v3(kinds, "/".join(rest))
         case _:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from core.json_value import JsonValue
 from twin.kube.kinds import Column, Kind, ScalePaths
 from twin.kube.objects import Obj, array, mapping, number, objects, put, text
-from twin.kube.parts import reference
 from twin.kube.schema_notation import object_schema
 
 
@@ -52,10 +51,6 @@ def _scale(scale: Obj) -> ScalePaths:
 
 def _schema(version: Obj) -> dict[str, JsonValue]:
     declared = mapping(version, "schema", "openAPIV3Schema")
-    base = object_schema("apiVersion:str kind:str")
-    properties = {
-        **mapping(declared, "properties"),
-        **mapping(base, "properties"),
-        "metadata": reference("ObjectMeta"),
-    }
+    base = object_schema("apiVersion:str kind:str metadata:ObjectMeta")
+    properties = {**mapping(declared, "properties"), **mapping(base, "properties")}
     return put({**declared, "type": "object"}, properties, "properties")

@@ -7,9 +7,8 @@ from typing import Final
 
 from core.json_value import JsonValue, digest
 from twin.kube.kinds import Kind, Kinds
-from twin.kube.objects import Obj, array, is_array, put
+from twin.kube.objects import Obj, put
 from twin.kube.parts import PARTS
-from twin.kube.schema_notation import PART_PREFIX
 
 VERSION: Final[Obj] = {
     "major": "1",
@@ -142,17 +141,6 @@ def openapi_v3(kinds: Kinds, group_path: str) -> Obj | None:
     return None
 
 
-def openapi_v2(kinds: Kinds) -> Obj:
-    """Swagger without paths: enough for clients that look up a kind's schema."""
-    schemas: dict[str, JsonValue] = {**PARTS, **{_definition(kind): _described(kind) for kind in kinds}}
-    return {
-        "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": "v1.32.0"},
-        "paths": {},
-        "definitions": {name: _as_v2(schema) for name, schema in schemas.items()},
-    }
-
-
 def _groups(kinds: Kinds) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, version in kinds.group_versions():
@@ -225,15 +213,6 @@ def _operations(kind: Kind) -> Obj:
         "patch": {**operation, "x-kubernetes-action": "patch"},
         "put": {**operation, "x-kubernetes-action": "put"},
     }
-
-
-def _as_v2(schema: JsonValue) -> JsonValue:
-    """References point elsewhere in Swagger 2."""
-    if isinstance(schema, str):
-        return schema.replace(PART_PREFIX, "#/definitions/")
-    if isinstance(schema, Mapping):
-        return {key: _as_v2(item) for key, item in schema.items()}
-    return [_as_v2(item) for item in array(schema)] if is_array(schema) else schema
 
 
 def _as_v3(schema: JsonValue) -> JsonValue:

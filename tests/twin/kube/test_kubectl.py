@@ -72,7 +72,7 @@ def test_nodes_are_listed_as_a_table(kubectl: Kubectl) -> None:
 
 
 def test_all_pods_of_all_namespaces_can_be_asked_for(kubectl: Kubectl) -> None:
-    assert kubectl("get", "nodes,pods", "-A").stdout
+    assert kubectl("get", "no,po", "-A").stdout
 
 
 def test_a_job_is_applied_followed_and_deleted(kubectl: Kubectl, world: World) -> None:
