@@ -63,7 +63,7 @@ class Leases(Store):
     def renew_lease(self, run: Run, *, until: datetime) -> None:
         """Raises `LeaseLost` once another worker has claimed the run, or it has ended."""
         with self._database.writing() as session:
-            held_run(session, run.id, run.fence)
+            held_run(session, run)
             session.execute(
                 "UPDATE runs SET lease_expires_at = :until WHERE id = :id", {"id": run.id, "until": time_text(until)}
             )
@@ -71,7 +71,7 @@ class Leases(Store):
     def release_run(self, run: Run, *, reason: Message | None = None) -> None:
         """Gives a run back between two steps: it goes on at once with whoever claims it. Raises `LeaseLost`."""
         with self._database.writing() as session:
-            held, now = held_run(session, run.id, run.fence), self._now()
+            held, now = held_run(session, run), self._now()
             why = reason or message("runs.worker_stopped")
             switch_run_status(session, held, RunStatus.WAITING, actor=SYSTEM, reason=why, at=now, wake_at=now)
 
@@ -87,7 +87,7 @@ class Leases(Store):
         Raises `LeaseLost` when the run has moved on since it was read.
         """
         with self._database.writing() as session:
-            held_run(session, run.id, run.fence)
+            held_run(session, run)
             session.execute(
                 "UPDATE runs SET lease_expires_at = :now WHERE id = :id",
                 {"id": run.id, "now": time_text(self._now())},

@@ -153,12 +153,15 @@ def insert_run(
     return run
 
 
-def load_run(session: Session, run_id: RunId) -> Run:
-    """Inside a writing session the row is held until it ends. Raises `RowNotFound`."""
+def load_run(session: Session, run_id: RunId, *, known: Run | None = None) -> Run:
+    """Inside a writing session the row is held until it ends. Raises `RowNotFound`.
+
+    What never changes is taken from `known`, an older state of the same run.
+    """
     row = session.row("SELECT * FROM runs WHERE id = :id" + session.for_update, {"id": run_id})
     if row is None:
         raise RowNotFound("run", run_id)
-    return run_from_row(row, dependencies_of(session, run_id))
+    return run_from_row(row, dependencies_of(session, run_id) if known is None else known.depends_on)
 
 
 def dependencies_of(session: Session, run_id: str) -> tuple[RunId, ...]:

@@ -47,29 +47,7 @@ def open_sqlite(path: Path, clock: Clock) -> SqliteDatabase:
 
 
 class SqliteSession:
-    """Statements on one connection that is inside a transaction."""
-
-    __slots__ = ("_connection",)
-    for_update = ""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def rows(self, sql: str, params: Params = _PARAMS) -> list[Row]:
-        cursor = self._connection.execute(sql, params)
-        names = [column[0] for column in cursor.description]
-        return [Row(dict(zip(names, cells, strict=True))) for cells in cursor.fetchall()]
-
-    def row(self, sql: str, params: Params = _PARAMS) -> Row | None:
-        found = self.rows(sql, params)
-        return found[0] if found else None
-
-    def execute(self, sql: str, params: Params = _PARAMS) -> int:
-        return self._connection.execute(sql, params).rowcount
-
-
-class ReadingSession:
-    """Reads through sqlite-utils, on a connection that cannot write."""
+    """Statements inside a transaction."""
 
     __slots__ = ("_database",)
     for_update = ""
@@ -78,30 +56,35 @@ class ReadingSession:
         self._database = database
 
     def rows(self, sql: str, params: Params = _PARAMS) -> list[Row]:
-        return [Row(cells) for cells in self._database.query(sql, dict(params))]
+        # `Database.query` would wrap each statement in a savepoint; the transaction is here already.
+        cursor = self._database.execute(sql, dict(params))
+        names = [column[0] for column in cursor.description]
+        return [Row(dict(zip(names, cells, strict=True))) for cells in cursor.fetchall()]
 
     def row(self, sql: str, params: Params = _PARAMS) -> Row | None:
         found = self.rows(sql, params)
         return found[0] if found else None
 
     def execute(self, sql: str, params: Params = _PARAMS) -> int:
-        raise TypeError("a reading session does not write")
+        return self._database.execute(sql, dict(params)).rowcount
 
 
 class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._write_lock, self._read_lock = RLock(), RLock()
-        self._writer = _connect(path)
-        self._reader = _connect(path)
-        self._reads = sqlite_utils.Database(self._reader, execute_plugins=False, recursive_triggers=False)
+        self._writer, self._reader = _connect(path), _connect(path)
+        self._writes, self._reads = (
+            sqlite_utils.Database(connection, execute_plugins=False, recursive_triggers=False)
+            for connection in (self._writer, self._reader)
+        )
 
     @contextmanager
-    def reading(self) -> Iterator[ReadingSession]:
+    def reading(self) -> Iterator[SqliteSession]:
         with self._read_lock, self._translated():
             self._reader.execute("BEGIN")
             try:
-                yield ReadingSession(self._reads)
+                yield SqliteSession(self._reads)
             finally:
                 self._reader.execute("ROLLBACK")
 
@@ -110,7 +93,7 @@ class SqliteDatabase:
         with self._write_lock, self._translated():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                yield SqliteSession(self._writer)
+                yield SqliteSession(self._writes)
                 self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:

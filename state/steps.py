@@ -18,7 +18,7 @@ from core.json_value import JsonObject, canonical_json
 from core.messages.message import Message, message
 from core.questions import QuestionDraft
 from state.database import Session
-from state.effects import Settlement, intend, load_effect, settle
+from state.effects import Settlement, intend, settle
 from state.errors import LeaseLost
 from state.feed import add_entry
 from state.questions import Asker, newest_of, put_question, withdraw_open
@@ -120,27 +120,25 @@ class Steps(Store):
     def begin_first_step(self, run: Run, first: Advance) -> Run:
         """Puts a run that never ran at its first step. Raises `LeaseLost`."""
         with self._database.writing() as session:
-            held_run(session, run.id, run.fence)
+            held_run(session, run)
             _enter(session, run, first, self._now())
-            return load_run(session, run.id)
+            return load_run(session, run.id, known=run)
 
-    def intend_effect(self, effect: Effect, *, settled: Sequence[Settlement] = ()) -> Effect:
-        """Commits the intent, and what settled before it, under the fence that the effect carries.
+    def intend_effect(self, run: Run, effect: Effect, *, settled: Sequence[Settlement] = ()) -> None:
+        """Commits the intent, and what settled before it, if the run is still held.
 
         Raises, with nothing written: `LeaseLost`; `StopRequested`; `StepChangedItsMind`, see `state.effects.intend`.
         """
         with self._database.writing() as session:
-            run = held_run(session, effect.run_id, effect.fence)
-            if run.stop_requested is not None:
-                raise StopRequested(effect.run_id)
-            settle(session, effect.run_id, settled)
+            if held_run(session, run).stop_requested is not None:
+                raise StopRequested(run.id)
+            settle(session, run.id, settled)
             intend(session, effect)
-            return load_effect(session, effect.key)
 
     def settle_effects(self, run: Run, settled: Sequence[Settlement]) -> None:
         """Commits outcomes by themselves. Raises `LeaseLost`."""
         with self._database.writing() as session:
-            held_run(session, run.id, run.fence)
+            held_run(session, run)
             settle(session, run.id, settled)
 
     def finish_step(
@@ -159,14 +157,14 @@ class Steps(Store):
         """
         with self._database.writing() as session:
             now = self._now()
-            held = held_run(session, run.id, run.fence)
+            held = held_run(session, run)
             settle(session, run.id, settled)
             if data:
                 _merge(session, held, data)
             _report(session, held, reports, now)
             self._end(session, held, end, data or {}, now)
             _obey_wish(session, held, end, now)
-            return load_run(session, run.id)
+            return load_run(session, run.id, known=run)
 
     def _end(self, session: Session, run: Run, end: StepEnd, output: JsonObject, at: datetime) -> None:
         match end:
@@ -216,12 +214,12 @@ class Steps(Store):
         switch_run_status(session, run, RunStatus.WAITING, actor=SYSTEM, reason=why, at=at, waiting_for=question.id)
 
 
-def held_run(session: Session, run_id: RunId, fence: int) -> Run:
-    """The row, if whoever asks still holds it under this fence. Raises `LeaseLost`."""
-    run = load_run(session, run_id)
-    if run.fence != fence or run.status is not RunStatus.RUNNING:
-        raise LeaseLost(run_id, fence)
-    return run
+def held_run(session: Session, run: Run) -> Run:
+    """The row as it is now, if whoever has `run` still holds it. Raises `LeaseLost`."""
+    held = load_run(session, run.id, known=run)
+    if held.fence != run.fence or held.status is not RunStatus.RUNNING:
+        raise LeaseLost(run.id, run.fence)
+    return held
 
 
 def _merge(session: Session, run: Run, data: JsonObject) -> None:
@@ -310,7 +308,7 @@ def _obey_wish(session: Session, held: Run, end: StepEnd, at: datetime) -> None:
     if held.stop_requested is None or isinstance(end, Finish | Refuse | Abandon):
         return
     actor = held.stop_requested_by or SYSTEM
-    run = load_run(session, held.id)
+    run = load_run(session, held.id, known=held)
     if held.stop_requested is RunStatus.CANCELLED:
         cancel_in(session, run, actor=actor, at=at)
     elif run.status in {RunStatus.RUNNING, RunStatus.WAITING}:

@@ -152,7 +152,7 @@ class EffectLedger:
         """The first one under this intent: nothing of ours can be on its way."""
         self._permit(run, _planned(effect, tool))
         before = tool.before(self._clients, args)
-        effect = self._commit_intent(effect, before=before)
+        effect = self._commit_intent(run, effect, before=before)
         match self._look(effect, tool, args):
             case Found(result):
                 return self._adopt(run, effect, tool, result)
@@ -184,7 +184,7 @@ class EffectLedger:
         if not (tool.may_repeat or tool.honours_token):
             raise self._unknown(run, effect, tool, message("effects.not_repeatable"))
         self._permit(run, _planned(effect, tool))
-        effect = self._commit_intent(replace(effect, fence=run.fence, called_at=now), before=effect.before)
+        effect = self._commit_intent(run, replace(effect, fence=run.fence, called_at=now), before=effect.before)
         return self._call(run, effect, tool, args)
 
     def _ask_or_follow(self, run: Run, effect: Effect, tool: EffectTool[ArgsT], args: ArgsT) -> JsonObject:
@@ -227,12 +227,10 @@ class EffectLedger:
         intent = Intent(token=effect.token, intended_at=effect.intended_at, before=effect.before)
         return tool.observe(self._clients, args, intent)
 
-    def _commit_intent(self, effect: Effect, *, before: JsonObject) -> Effect:
+    def _commit_intent(self, run: Run, effect: Effect, *, before: JsonObject) -> Effect:
         """What settled before goes into the same commit."""
-        waiting = tuple(self._settled.values())
-        intended = self._repository.intend_effect(
-            replace(effect, status=EffectStatus.INTENDED, before=before), settled=waiting
-        )
+        intended = replace(effect, status=EffectStatus.INTENDED, before=before)
+        self._repository.intend_effect(run, intended, settled=tuple(self._settled.values()))
         self._settled.clear()
         return intended
 

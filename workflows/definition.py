@@ -156,14 +156,17 @@ class Workflow(Generic[ParamsT]):
     shares_cluster: bool = False
     """True: its runs may work on one cluster beside each other (jobs). Others have the cluster to themselves."""
 
+    _by_name: Mapping[StepName, Step[ParamsT]] = field(init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {step.name: step for step in self.steps})
         names = [step.name for step in self.steps]
         if not names or len(set(names)) != len(names):
             raise ValueError(f"workflow {self.name!r} needs steps with names of their own, not {names!r}")
 
     def step(self, name: StepName) -> Step[ParamsT]:
         """Raises `KeyError` for a step that this version does not have."""
-        return self._by_name()[name]
+        return self._by_name[name]
 
     def after(self, name: StepName) -> StepName | None:
         """The step that follows, `None` at the end."""
@@ -177,10 +180,7 @@ class Workflow(Generic[ParamsT]):
 
     def execute(self, name: StepName, context: StepContext, params: JsonObject) -> Outcome:
         """Runs one step. Raises what the step raises, and `pydantic.ValidationError` for other parameters."""
-        return self._by_name()[name].function(context, self.params.model_validate(params))
-
-    def _by_name(self) -> Mapping[StepName, Step[ParamsT]]:
-        return {step.name: step for step in self.steps}
+        return self._by_name[name].function(context, self.params.model_validate(params))
 
 
 AnyStep: TypeAlias = Step[Any]

@@ -92,7 +92,7 @@ class BypassedLedger(EffectLedger):
 class LateIntentLedger(EffectLedger):
     """Planted: records the intent after the call."""
 
-    def _commit_intent(self, effect: Effect, *, before: JsonObject) -> Effect:
+    def _commit_intent(self, run: Run, effect: Effect, *, before: JsonObject) -> Effect:
         return replace(effect, before=before)
 
     def _note(
@@ -106,7 +106,7 @@ class LateIntentLedger(EffectLedger):
         reason: Message | None = None,
     ) -> JsonObject:
         if self._repository.find_effect(effect.key) is None:
-            self._repository.intend_effect(effect, settled=self.take_settled())
+            self._repository.intend_effect(run, effect, settled=self.take_settled())
         return super()._note(run, effect, status, tool, result=result, reason=reason)
 
 
