@@ -30,7 +30,7 @@ test: install  ## Run all tests; those that need system parts say so and skip
 
 test-system: install  ## Install the system parts (as root, Debian) and run all tests with none skipped
 	./scripts/install-system-parts
-	MUSTER_REQUIRE_SYSTEM_PARTS=1 $(BIN)/python -m pytest -n auto -q
+	PATH="$(CURDIR)/.venv-aws/bin:$$PATH" MUSTER_REQUIRE_SYSTEM_PARTS=1 $(BIN)/python -m pytest -n auto -q
 
 lint: install  ## Formatting, lint, types and import contracts
 	$(BIN)/ruff format --check .

@@ -65,6 +65,15 @@ class Terminal:
             if time.monotonic() > deadline or not self._read(0.2):
                 raise AssertionError(f"{wanted} not shown within {within_seconds} s; shown:\n{fresh}")
 
+    def expect_next(self, wanted: str, *, within_seconds: float = 60.0) -> None:
+        """Like `expect`, but reads on right behind `wanted`; where a line was wrapped makes no difference."""
+        pattern = re.compile(r"\s+".join(re.escape(word) for word in wanted.split()))
+        deadline = time.monotonic() + within_seconds
+        while (found := pattern.search(self.text, self._read_until)) is None:
+            if time.monotonic() > deadline or not self._read(0.2):
+                raise AssertionError(f"{wanted!r} not shown; shown:\n{self.text[self._read_until :]}")
+        self._read_until = found.end()
+
     def type(self, line: str) -> None:
         os.write(self._master, line.encode() + b"\r")
 
