@@ -177,12 +177,16 @@ def _make_namespace(clients: Clients, args: NamespaceArgs, token: str) -> JsonOb
     return {}
 
 
-def _has_namespace(clients: Clients, args: NamespaceArgs, intent: Intent) -> Observation:
+def _namespace_exists(clients: Clients, args: NamespaceArgs) -> bool:
     try:
         clients.kubernetes.connect(args.eks_name).get(NAMESPACES, args.namespace)
     except TargetNotFound:
-        return Absent()
-    return Found({})
+        return False
+    return True
+
+
+def _has_namespace(clients: Clients, args: NamespaceArgs, intent: Intent) -> Observation:
+    return Found({}) if _namespace_exists(clients, args) else Absent()
 
 
 def _describe(clients: Clients, args: JobName) -> Job | None:
@@ -307,6 +311,7 @@ def _state(row: JsonObject) -> tuple[JobState, JsonObject]:
 DESCRIBE_JOB: Final[ReadTool[JobName, Job | None]] = ReadTool(name="describe_job", read=_describe)
 LIST_JOBS: Final[ReadTool[JobsArgs, tuple[Job, ...]]] = ReadTool(name="list_jobs", read=_list)
 POD_LOGS: Final[ReadTool[LogArgs, str]] = ReadTool(name="pod_logs", read=_logs)
+HAS_NAMESPACE: Final[ReadTool[NamespaceArgs, bool]] = ReadTool(name="has_namespace", read=_namespace_exists)
 PRIORITY_CLASS_NAMES: Final[ReadTool[ByName, tuple[str, ...]]] = ReadTool(
     name="priority_class_names", read=_priority_classes
 )

@@ -7,8 +7,9 @@ from typing import Final
 
 from core.json_value import JsonObject
 from core.risk import Risk
+from tools.arguments import ByName
 from tools.clients.base import Clients
-from tools.contract import Absent, CannotTell, EffectTool, Found, Intent, Observation
+from tools.contract import Absent, CannotTell, EffectTool, Found, Intent, Observation, ReadTool
 from tools.errors import RejectedByPlatform, TargetNotFound
 from tools.ownership import PartArgs, name_of_others
 from tools.reading import text
@@ -108,6 +109,16 @@ def _delete_object(clients: Clients, args: ObjectArgs, token: str) -> JsonObject
 def _lacks_object(clients: Clients, args: ObjectArgs, intent: Intent) -> Observation:
     return Found({}) if read_object(clients, args.bucket, args.key) is None else Absent()
 
+
+def _bucket_exists(clients: Clients, args: ByName) -> bool:
+    try:
+        clients.aws.call("s3", "HeadBucket", {"Bucket": args.name})
+    except TargetNotFound:
+        return False
+    return True
+
+
+HAS_BUCKET: Final[ReadTool[ByName, bool]] = ReadTool(name="has_bucket", read=_bucket_exists)
 
 CREATE_BUCKET: Final[EffectTool[BucketArgs]] = EffectTool(
     name="create_bucket", call="s3:CreateBucket", risk=Risk.REVERSIBLE, act=_create_bucket, observe=_has_bucket

@@ -6,7 +6,7 @@ from typing import Final
 
 from core.messages.message import message
 from core.reasons import FailureClass
-from tools.arguments import ByName, NoArgs
+from tools.arguments import ByName
 from tools.clusters import CREATE_CLUSTER, CreateClusterArgs
 from tools.eks import (
     ACTIVE,
@@ -21,7 +21,6 @@ from tools.eks import (
     ControlPlaneArgs,
 )
 from tools.groups import GroupArgs
-from tools.identity import PLACE
 from tools.lifecycle import (
     CREATE_BUCKET,
     ON_CREATE,
@@ -29,7 +28,6 @@ from tools.lifecycle import (
     SCRIPT,
     BucketArgs,
     ScriptArgs,
-    bucket_name,
     script_prefix,
 )
 from tools.reading import child, text
@@ -130,10 +128,9 @@ def addon_failure(ctx: StepContext, addons: list[Addon]) -> Outcome:
 
 
 def put_scripts(ctx: StepContext, params: CreateClusterParams) -> Outcome:
-    place = ctx.read(PLACE, NoArgs())
-    bucket = bucket_name(place.account, place.region)
-    prefix = script_prefix(params.name)
-    ctx.perform(CREATE_BUCKET, BucketArgs(cluster=params.name, part="scripts", bucket=bucket))
+    bucket, prefix = text(ctx.run.data, "bucket"), script_prefix(params.name)
+    if ctx.run.data.get("has_bucket") is not True:
+        ctx.perform(CREATE_BUCKET, BucketArgs(cluster=params.name, part="scripts", bucket=bucket))
     key = f"{prefix}/{ON_CREATE}"
     ctx.perform(PUT_SCRIPT, ScriptArgs(cluster=params.name, part="scripts", bucket=bucket, key=key, content=SCRIPT))
     return Next(data={"lifecycle_uri": f"s3://{bucket}/{prefix}"})

@@ -5,8 +5,10 @@ from __future__ import annotations
 from core.cluster.clusters import CapacityMode
 from core.messages.message import message
 from core.reasons import FailureClass
-from tools.arguments import ByName
+from tools.arguments import ByName, NoArgs
 from tools.clusters import DESCRIBE_CLUSTER
+from tools.identity import PLACE
+from tools.lifecycle import HAS_BUCKET, bucket_name
 from workflows.catalogue.create_cluster.network import choose_zones
 from workflows.catalogue.create_cluster.params import CreateClusterParams
 from workflows.catalogue.failures import fail
@@ -32,4 +34,7 @@ def check(ctx: StepContext, params: CreateClusterParams) -> Outcome:
     if len(zones) < 2:
         return fail(FailureClass.CONFIG, message("create_cluster.needs_two_zones"))
     ctx.report(message("create_cluster.preflight_passed", name=params.name))
-    return Next(data={"zones": zones})
+    place = ctx.read(PLACE, NoArgs())
+    bucket = bucket_name(place.account, place.region)
+    # The bucket is shared by all clusters of the account: whether it is ours to make is settled here, once.
+    return Next(data={"zones": zones, "bucket": bucket, "has_bucket": ctx.read(HAS_BUCKET, ByName(name=bucket))})

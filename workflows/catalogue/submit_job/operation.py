@@ -22,7 +22,6 @@ from tools.identity import PLACE
 from tools.jobs import DESCRIBE_JOB, PRIORITY_CLASS_NAMES, JobName, team_namespace
 from tools.offers import TYPE_FIGURES, OfferArgs
 from workflows.catalogue.create_cluster.params import MAX_NODES, CreateClusterParams
-from workflows.catalogue.options import option, recommend_first
 from workflows.catalogue.preparing import reading
 from workflows.catalogue.submit_job.params import (
     DEFAULT_NAMESPACE,
@@ -33,8 +32,6 @@ from workflows.catalogue.submit_job.params import (
 )
 from workflows.catalogue.targets import Target, find_target, refuse_unusable
 from workflows.operations import Draft, Missing, PlannedCluster, Preparation, Reads, Ready, Refused
-
-_COUNTS: Final = (1, 2, 4, 8, 16, 32, 64)
 
 
 class SubmitJobRequest(BaseModel):
@@ -237,12 +234,12 @@ def _card(params: SubmitJobParams, request: SubmitJobRequest) -> tuple[Message, 
 
 
 def _nodes_question(place: _Place) -> QuestionDraft:
-    counts = sorted({count for count in (*_COUNTS, place.nodes) if count <= place.nodes}, reverse=True)
+    """Without a list: beside numbered options a typed 2 could mean the second of them or two nodes."""
     return QuestionDraft(
         name="params.nodes",
         kind=QuestionKind.MISSING,
         prompt=message("submit_job.ask_nodes", name=place.cluster, nodes=place.nodes, type=place.kind.name),
-        options=recommend_first(option(count, message("submit_job.nodes", count=count)) for count in counts),
+        options=(),
         takes_other=True,
         field="nodes",
     )

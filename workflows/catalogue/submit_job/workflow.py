@@ -15,6 +15,7 @@ from tools.clusters import DESCRIBE_CLUSTER
 from tools.jobs import (
     CREATE_NAMESPACE,
     DESCRIBE_JOB,
+    HAS_NAMESPACE,
     POD_LOGS,
     SUBMIT_JOB,
     TEAM_QUEUE,
@@ -56,11 +57,13 @@ def check(ctx: StepContext, params: SubmitJobParams) -> Outcome:
         )
         return fail(FailureClass.CAPACITY, short)
     ctx.report(message("submit_job.checked", name=params.name, cluster=params.cluster, ready=fitting))
-    return Next(data={"eks_name": details.eks_name})
+    has_namespace = ctx.read(HAS_NAMESPACE, NamespaceArgs(eks_name=details.eks_name, namespace=params.namespace))
+    return Next(data={"eks_name": details.eks_name, "has_namespace": has_namespace})
 
 
 def make_namespace(ctx: StepContext, params: SubmitJobParams) -> Outcome:
-    ctx.perform(CREATE_NAMESPACE, NamespaceArgs(eks_name=_eks(ctx), namespace=params.namespace))
+    if ctx.run.data.get("has_namespace") is not True:
+        ctx.perform(CREATE_NAMESPACE, NamespaceArgs(eks_name=_eks(ctx), namespace=params.namespace))
     queue = ctx.read(TEAM_QUEUE, NamespaceArgs(eks_name=_eks(ctx), namespace=params.namespace))
     return Next(data={"queue": queue})
 
