@@ -14,6 +14,7 @@ from typing import Any
 import boto3
 
 from core.clock import SystemClock
+from core.json_value import JsonObject
 from tools.clients.aws import BotoAws
 from tools.clients.base import Clients
 from tools.clients.kubernetes import EksConnector
@@ -70,6 +71,10 @@ class WholeTwin:
     def live(self) -> Any:
         """The `live` block of a scenario, as JSON of any shape."""
         return self.control("GET", "state")
+
+    def break_later(self, *faults: JsonObject) -> None:
+        """Arm faults in the words of a scenario."""
+        self.control("POST", "faults", list(faults))
 
     def control(self, method: str, path: str, body: object = None) -> Any:
         request = urllib.request.Request(

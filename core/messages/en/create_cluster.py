@@ -65,4 +65,6 @@ TEXTS: dict[str, str] = {
     "create_cluster.not_offered_again": "{type} is not offered in {zone}. How shall it go on?",
     "create_cluster.no_subnet_for_zone": "This network has no room for a subnet in {zone}. How shall it go on?",
     "create_cluster.plan_unusable": "The training plan {plan} cannot give {type}. How shall it go on?",
+    "create_cluster.waiting_for_quota": "waiting until the nodes of the group {group} are given back: they still hold the quota for {type}",
+    "create_cluster.quota_short_again": "The quota “{type} for cluster usage” allows {left}, fewer than {count}. How shall it go on?",
 }

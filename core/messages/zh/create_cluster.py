@@ -65,4 +65,6 @@ TEXTS: dict[str, str] = {
     "create_cluster.not_offered_again": "{zone} 不提供 {type}。接下来怎么办？",
     "create_cluster.no_subnet_for_zone": "该网络没有空间在 {zone} 建子网。接下来怎么办？",
     "create_cluster.plan_unusable": "训练计划 {plan} 无法提供 {type}。接下来怎么办？",
+    "create_cluster.waiting_for_quota": "正在等待实例组 {group} 的节点归还：它们仍占用 {type} 的配额",
+    "create_cluster.quota_short_again": "配额“{type} for cluster usage”只允许 {left} 个，少于 {count} 个。接下来怎么办？",
 }

@@ -26,7 +26,8 @@ from workflows.catalogue.create_cluster.network import has_room_for_zone, make_z
 from workflows.catalogue.create_cluster.params import MAX_NODES, WORKERS, CreateClusterParams, Target
 from workflows.catalogue.market import Market
 from workflows.catalogue.options import capacity_value, option, recommend_first
-from workflows.definition import Ask, Next, Outcome, StepContext
+from workflows.catalogue.pace import DELETION_BUDGET, next_look
+from workflows.definition import Ask, Next, Outcome, StepContext, Wait
 
 WAIT_NODES: Final = StepName("wait_nodes")
 _PATIENCE: Final = timedelta(minutes=90)
@@ -95,6 +96,8 @@ def change_capacity(ctx: StepContext, params: CreateClusterParams) -> Outcome:
         again = _question(ctx, f"capacity_{handled + 1}", error.why, options, ())
         return Ask(question=again, data={"shortages_handled": handled})
     network = _carry_out(ctx, params, target, wanted, handled)
+    if isinstance(network, Wait):
+        return network
     return Next(
         to=WAIT_NODES,
         data={
@@ -107,7 +110,10 @@ def change_capacity(ctx: StepContext, params: CreateClusterParams) -> Outcome:
     )
 
 
-def _carry_out(ctx: StepContext, params: CreateClusterParams, old: Target, new: Target, handled: int) -> JsonObject:
+def _carry_out(
+    ctx: StepContext, params: CreateClusterParams, old: Target, new: Target, handled: int
+) -> JsonObject | Wait:
+    """The network afterwards; a `Wait` while the quota is still held by nodes that are being given back."""
     network = child(ctx.run.data, "network")
     if new == old:
         return network
@@ -115,9 +121,13 @@ def _carry_out(ctx: StepContext, params: CreateClusterParams, old: Target, new: 
         counts = {new.group: new.count}
         ctx.perform(UPDATE_GROUPS, UpdateGroupsArgs(cluster=params.name, counts=counts, round=handled))
         return network
-    network = make_zone_subnet(ctx, params.name, new.zone_id)
     # First give back, then ask anew: the quota rarely covers both.
     ctx.perform(UPDATE_GROUPS, UpdateGroupsArgs(cluster=params.name, removed=(old.group,), round=handled))
+    is_free = new.mode is CapacityMode.TRAINING_PLAN or Market(ctx).quota_left(new.instance_type) >= new.count
+    if not is_free and ctx.now - ctx.step_started_at < DELETION_BUDGET:
+        why = message("create_cluster.waiting_for_quota", group=old.group, type=new.instance_type)
+        return Wait(delay=next_look(ctx.step_started_at, ctx.now), why=why)
+    network = make_zone_subnet(ctx, params.name, new.zone_id)
     group = group_of(ctx, new, text(network, "subnets", new.zone_id), text(network, "security_group_id"))
     ctx.perform(UPDATE_GROUPS, UpdateGroupsArgs(cluster=params.name, added=(group,), round=handled))
     return network
@@ -134,6 +144,10 @@ def _new_target(ctx: StepContext, old: Target, value: JsonValue, handled: int) -
     mode, plan_arn, zone_id = _source(market, old, answer, kind)
     if market.figures(kind) is None or zone_id not in market.offering(kind):
         raise CannotBe(message("create_cluster.not_offered_again", type=kind, zone=zone_id))
+    own = old.count if kind == old.instance_type and old.mode is not CapacityMode.TRAINING_PLAN else 0
+    left = market.quota_left(kind) + own
+    if mode is not CapacityMode.TRAINING_PLAN and left < count:
+        raise CannotBe(message("create_cluster.quota_short_again", type=kind, count=count, left=left))
     moves = (kind, zone_id, mode, plan_arn) != (old.instance_type, old.zone_id, old.mode, old.plan_arn)
     if not moves:
         return old.model_copy(update={"count": count})
