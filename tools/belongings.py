@@ -48,7 +48,8 @@ class Belonging:
     part: str
     id: str
     details: tuple[str, ...] = ()
-    """Of a role its attached policies, of an internet gateway the VPC that it is attached to."""
+    """Of a role its attached policies, of an internet gateway the VPC that it is attached to, of a route table its
+    associations with subnets, of a script its bucket."""
 
     def to_json(self) -> dict[str, str | list[str]]:
         return {"kind": self.kind, "part": self.part, "id": self.id, "details": list(self.details)}
@@ -67,9 +68,16 @@ def _belongings(clients: Clients, args: ByName) -> tuple[Belonging, ...]:
 def _network(clients: Clients, kind: PartKind, cluster: str) -> list[Belonging]:
     found = []
     for row in find_parts(clients, kind, cluster):
-        attached = tuple(text(item, "VpcId") for item in children(row, "Attachments"))
+        attached = [text(item, "VpcId") for item in children(row, "Attachments")]
+        associated = [
+            text(item, "RouteTableAssociationId") for item in children(row, "Associations") if text(item, "SubnetId")
+        ]
         part = from_tag_list(children(row, "Tags")).get(PART_TAG, "")
-        found.append(Belonging(kind=kind.resource_type, part=part, id=text(row, kind.id_member), details=attached))
+        found.append(
+            Belonging(
+                kind=kind.resource_type, part=part, id=text(row, kind.id_member), details=(*attached, *associated)
+            )
+        )
     return sorted(found, key=lambda item: item.id)
 
 

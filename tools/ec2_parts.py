@@ -33,8 +33,8 @@ class PartKind:
     """The member of the create answer that holds the resource; empty = the answer itself."""
     id_member: str
     delete: str
-    ids_filter: str = ""
-    """The parameter that takes a list of ids when describing; empty = `<id_member>s`."""
+    deletes_many: bool = False
+    """The delete call takes a list of ids."""
     tag_filter: str = "Filters"
     """What DescribeX calls its filters (`Filter` for NAT gateways)."""
     gone_states: frozenset[str] = frozenset()
@@ -105,6 +105,7 @@ ENDPOINT: Final = PartKind(
     created_under="VpcEndpoint",
     id_member="VpcEndpointId",
     delete="DeleteVpcEndpoints",
+    deletes_many=True,
     gone_states=frozenset({"deleted", "deleting", "failed"}),
 )
 SECURITY_GROUP: Final = PartKind(
@@ -151,8 +152,7 @@ def deletes(kind: PartKind, name: str) -> EffectTool[PartId]:
     """The effect that removes one resource of `kind`; what is gone already counts as removed."""
 
     def act(clients: Clients, args: PartId, token: str) -> JsonObject:
-        plural = kind.delete.endswith("s")  # DeleteVpcEndpoints takes a list
-        params: JsonObject = {f"{kind.id_member}s": [args.id]} if plural else {kind.id_member: args.id}
+        params: JsonObject = {f"{kind.id_member}s": [args.id]} if kind.deletes_many else {kind.id_member: args.id}
         clients.aws.call("ec2", kind.delete, params)
         return {}
 
@@ -174,9 +174,8 @@ def find_parts(clients: Clients, kind: PartKind, cluster: str, part: str = "") -
 
 def describe_one(clients: Clients, kind: PartKind, resource_id: str) -> JsonObject | None:
     """`None` when EC2 does not know the id."""
-    parameter = kind.ids_filter or f"{kind.id_member}s"
     try:
-        answer = clients.aws.call("ec2", kind.describe, {parameter: [resource_id]})
+        answer = clients.aws.call("ec2", kind.describe, {f"{kind.id_member}s": [resource_id]})
     except TargetNotFound:
         return None
     found = children(answer, kind.listed_under)

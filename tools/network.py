@@ -78,6 +78,11 @@ class AssociationArgs(PartArgs):
     subnet_id: str
 
 
+class AssociationId(PartArgs):
+    route_table_id: str
+    association_id: str
+
+
 class GroupRuleArgs(PartArgs):
     security_group_id: str
 
@@ -303,6 +308,26 @@ DETACH_INTERNET_GATEWAY: Final[EffectTool[AttachGatewayArgs]] = EffectTool(
     risk=Risk.DESTRUCTIVE,
     act=_detach,
     observe=_is_detached,
+)
+
+
+def _disassociate(clients: Clients, args: AssociationId, token: str) -> JsonObject:
+    clients.aws.call("ec2", "DisassociateRouteTable", {"AssociationId": args.association_id})
+    return {}
+
+
+def _is_disassociated(clients: Clients, args: AssociationId, intent: Intent) -> Observation:
+    table = describe_one(clients, ROUTE_TABLE, args.route_table_id) or {}
+    listed = {text(item, "RouteTableAssociationId") for item in children(table, "Associations")}
+    return Absent() if args.association_id in listed else Found({})
+
+
+DISASSOCIATE_ROUTE_TABLE: Final[EffectTool[AssociationId]] = EffectTool(
+    name="disassociate_route_table",
+    call="ec2:DisassociateRouteTable",
+    risk=Risk.DESTRUCTIVE,
+    act=_disassociate,
+    observe=_is_disassociated,
 )
 DELETE_ENDPOINT: Final[EffectTool[PartId]] = deletes(ENDPOINT, "delete_endpoint")
 DELETE_NAT_GATEWAY: Final[EffectTool[PartId]] = deletes(NAT_GATEWAY, "delete_nat_gateway")

@@ -43,8 +43,10 @@ from tools.network import (
     DELETE_SUBNET,
     DELETE_VPC,
     DETACH_INTERNET_GATEWAY,
+    DISASSOCIATE_ROUTE_TABLE,
     NAT_STATE,
     RELEASE_ADDRESS,
+    AssociationId,
     AttachGatewayArgs,
     NatGatewayId,
 )
@@ -175,6 +177,17 @@ def delete_network(ctx: StepContext, params: DeleteClusterParams) -> Outcome:
                 DETACH_INTERNET_GATEWAY,
                 AttachGatewayArgs(
                     cluster=params.name, part=text(item, "part"), vpc_id=vpc, internet_gateway_id=text(item, "id")
+                ),
+            )
+    for item in _of_kind(ctx, ROUTE_TABLE.resource_type):
+        for association in texts(item, "details"):
+            ctx.perform(
+                DISASSOCIATE_ROUTE_TABLE,
+                AssociationId(
+                    cluster=params.name,
+                    part=text(item, "part"),
+                    route_table_id=text(item, "id"),
+                    association_id=association,
                 ),
             )
     _delete_all(ctx, params, _AFTER_NAT)
