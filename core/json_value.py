@@ -13,8 +13,12 @@ JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 
 def canonical_json(value: JsonValue) -> str:
-    """One spelling per value: sorted keys, no blanks, no NaN (RFC 8785 without its number rules)."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    """One spelling per value: sorted keys, no blanks, no NaN (RFC 8785 without its number rules).
+
+    Half a surrogate pair, which no UTF-8 text can hold, becomes `?`.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def digest(value: JsonValue) -> str:

@@ -9,7 +9,7 @@ from core.messages.message import Language, Message
 from state.database import Session
 from state.errors import RowNotFound
 from state.records import Conversation, Speaker, TranscriptEntry
-from state.rows import Row, message_text, principal_text, time_text
+from state.rows import Row, message_text, principal_text, storable, time_text
 from state.store import Store
 
 
@@ -18,7 +18,7 @@ class Conversations(Store):
         now = self._now()
         conversation = Conversation(
             id=ConversationId(self._ids.new("conversation")),
-            title=title,
+            title=storable(title),
             language=language,
             started_by=started_by,
             created_at=now,
@@ -57,7 +57,7 @@ class Conversations(Store):
                 conversation_id=conversation_id,
                 sequence=_next_sequence(session, conversation_id),
                 speaker=speaker,
-                text=text,
+                text=storable(text),
                 at=self._now(),
                 principal=principal,
                 message=message,
@@ -73,6 +73,12 @@ class Conversations(Store):
         with self._database.reading() as session:
             _required(session, conversation_id)
             return [_entry(row) for row in session.rows(sql, {"id": conversation_id, "after": after})]
+
+
+def require_conversation(session: Session, conversation_id: ConversationId | None) -> None:
+    """Raises `RowNotFound` for one that is named and not there."""
+    if conversation_id is not None:
+        _required(session, conversation_id)
 
 
 def _required(session: Session, conversation_id: ConversationId) -> Row:

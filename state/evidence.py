@@ -8,7 +8,7 @@ from core.ids import EvidenceId, Ids, RunId
 from state.database import Session
 from state.errors import RowNotFound
 from state.records import Evidence
-from state.rows import Row, time_text
+from state.rows import Row, storable, time_text
 from state.store import Store
 
 MAX_EVIDENCE_CHARACTERS = 200_000
@@ -46,7 +46,7 @@ def insert_evidence(
             "id": evidence_id,
             "run_id": run_id,
             "kind": kind,
-            "text": text[-MAX_EVIDENCE_CHARACTERS:],
+            "text": storable(text)[-MAX_EVIDENCE_CHARACTERS:],
             "at": time_text(at),
         },
     )

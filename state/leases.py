@@ -147,7 +147,9 @@ def _claim(session: Session, run: Run, worker: WorkerId, lease_until: datetime, 
             at=now,
         )
     else:
-        switch_run_status(session, run, RunStatus.RUNNING, actor=SYSTEM, reason=run.reason, at=now)
+        # A waiting run keeps saying what it waits for while it looks again; a queued one waits no longer.
+        reason = run.reason if run.status is RunStatus.WAITING else None
+        switch_run_status(session, run, RunStatus.RUNNING, actor=SYSTEM, reason=reason, at=now)
     session.execute(
         """
         UPDATE runs SET fence = fence + 1, attempt = attempt + 1, lease_owner = :owner, lease_expires_at = :until,

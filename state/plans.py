@@ -12,6 +12,7 @@ from core.json_value import JsonObject, JsonValue, canonical_json
 from core.messages.message import Message, message
 from core.questions import QuestionDraft
 from state.audit import record_event
+from state.conversations import require_conversation
 from state.database import Session
 from state.errors import IllegalTransition, RowNotFound
 from state.questions import Asker, put_question, withdraw_open
@@ -64,6 +65,7 @@ class Plans(Store):
     def create_plan(
         self, *, conversation_id: ConversationId | None, requested_by: Principal, nodes: Sequence[PlanNode]
     ) -> Plan:
+        """A draft. Raises `RowNotFound` for an unknown conversation."""
         now = self._now()
         plan = Plan(
             id=PlanId(self._ids.new("plan")),
@@ -76,6 +78,7 @@ class Plans(Store):
             updated_at=now,
         )
         with self._database.writing() as session:
+            require_conversation(session, conversation_id)
             _insert(session, plan)
             _audit(session, plan, before=None, after=plan.status, actor=requested_by, reason=None, at=now)
         return plan

@@ -12,6 +12,7 @@ from core.json_value import JsonValue, canonical_json
 from core.messages.message import Message, message
 from core.questions import QuestionDraft, QuestionKind
 from state.audit import record_event
+from state.conversations import require_conversation
 from state.database import Session
 from state.errors import IllegalTransition, RowNotFound
 from state.feed import add_entry
@@ -65,9 +66,13 @@ class Questions(Store):
         run_id: RunId | None = None,
         expires_at: datetime | None = None,
     ) -> Question:
-        """The open question of this asker and name. Asking again updates it; other options are a new version."""
+        """The open question of this asker and name. Asking again updates it; other options are a new version.
+
+        Raises `RowNotFound` for an unknown conversation.
+        """
         asker = Asker(conversation_id=conversation_id, plan_id=plan_id, run_id=run_id)
         with self._database.writing() as session:
+            require_conversation(session, conversation_id)
             return put_question(session, self._ids, draft, asker=asker, at=self._now(), expires_at=expires_at)
 
     def get_question(self, question_id: QuestionId) -> Question:

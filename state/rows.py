@@ -90,6 +90,11 @@ def time_text_or_none(at: datetime | None) -> str | None:
     return None if at is None else time_text(at)
 
 
+def storable(text: str) -> str:
+    """Text from outside as every database can hold it: no half surrogate pair, no NUL."""
+    return text.encode(errors="replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
+
+
 def message_text(text: Message | None) -> str | None:
     return None if text is None else canonical_json(text.to_json())
 

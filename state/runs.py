@@ -11,6 +11,7 @@ from core.ids import ClusterName, ConversationId, Ids, PlanId, QuestionId, RunId
 from core.json_value import JsonObject, canonical_json
 from core.messages.message import Message, message
 from state.audit import record_event
+from state.conversations import require_conversation
 from state.database import Session
 from state.errors import ApprovalUsed, IllegalTransition, RowNotFound
 from state.feed import add_entry
@@ -55,8 +56,14 @@ class Runs(Store):
         conversation_id: ConversationId | None = None,
         depends_on: Sequence[RunId] = (),
     ) -> Run:
-        """A queued run. Runs of a plan are created by its approval, not here."""
+        """A queued run. Runs of a plan are created by its approval, not here.
+
+        Raises `RowNotFound` for an unknown conversation or dependency; `ApprovalUsed`, see `insert_run`.
+        """
         with self._database.writing() as session:
+            require_conversation(session, conversation_id)
+            for needed in depends_on:
+                load_run(session, needed)
             return insert_run(
                 session,
                 self._ids,

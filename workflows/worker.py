@@ -19,6 +19,7 @@ from state.records import Run
 from state.repository import Repository
 from state.switches import Mutation
 from workflows.engine import Engine
+from workflows.recovery import take_over_dead
 
 LONGEST_REST_SECONDS = 5.0
 """A missed wake-up costs this much at most."""
@@ -73,7 +74,7 @@ class Worker:
         run = self._repository.claim_run(worker=self._id, lease_until=lease_until, sharing=sharing, only=only)
         if run is None:
             self._repository.explain_queue(sharing=sharing)
-            return False
+            return bool(take_over_dead(self._repository))
         with heartbeat.holding(run) as still_held:
             try:
                 self._engine.run_once(run, still_held=still_held, should_drain=stop)

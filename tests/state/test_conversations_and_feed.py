@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from core.ids import ConversationId, EvidenceId, RunId
@@ -12,6 +14,7 @@ from state.records import FeedKind, Speaker
 from state.repository import Repository
 from tests.builders.people import person
 from tests.builders.plans import propose
+from tests.builders.questions import zone_question
 from tests.builders.workflows import create_run
 
 
@@ -78,3 +81,31 @@ def test_long_evidence_keeps_its_end(repository: Repository) -> None:
     (evidence,) = repository.list_evidence(run.id)
     assert evidence.id == kept
     assert evidence.text.endswith("the cause") and len(evidence.text) == MAX_EVIDENCE_CHARACTERS
+
+
+def test_text_that_no_database_can_hold_is_kept_as_far_as_it_can_be(repository: Repository) -> None:
+    conversation = repository.create_conversation(title="a\0b", language=Language.ENGLISH, started_by=person())
+    entry = repository.append_transcript(
+        conversation.id, speaker=Speaker.USER, text="half \udcff pair", message=message("general.text", text="\ud83d")
+    )
+    kept = repository.keep_evidence(run_id=None, kind="log_tail", text="\0\udcff")
+
+    (read,) = repository.list_transcript(conversation.id)
+    assert read.text == entry.text == "half ? pair"
+    assert repository.get_evidence(kept).text == "␀?"
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        pytest.param(
+            lambda rows: rows.create_plan(conversation_id=ConversationId("no"), requested_by=person(), nodes=[]),
+            id="a plan",
+        ),
+        pytest.param(lambda rows: rows.ask(zone_question(), conversation_id=ConversationId("no")), id="a question"),
+        pytest.param(lambda rows: create_run(rows, depends_on=[RunId("no")]), id="a run"),
+    ],
+)
+def test_what_hangs_on_nothing_is_refused(repository: Repository, act: Callable[[Repository], object]) -> None:
+    with pytest.raises(RowNotFound, match="'no'"):
+        act(repository)

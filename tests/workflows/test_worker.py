@@ -151,6 +151,17 @@ def test_conflicting_runs_of_a_cluster_go_one_after_another_in_order(repository:
     assert repository.get_run(second.id).status is RunStatus.WAITING
 
 
+def test_a_run_that_begins_says_no_longer_what_it_waited_for(repository: Repository, clock: FakeClock) -> None:
+    first, second = (create_run(repository, cluster="c1") for _ in range(2))
+    worker = make_worker(repository, clock, workflow(sleep_forever))
+    worker.work_until_idle()
+    repository.cancel_run(first.id, actor=person())
+
+    run = claimed(repository, clock)
+
+    assert (run.id, run.reason) == (second.id, None)
+
+
 def test_jobs_run_beside_each_other_and_a_delete_waits_for_them(repository: Repository, clock: FakeClock) -> None:
     job = workflow(sleep_forever, name="job", shares_cluster=True)
     delete = workflow(done, name="delete")
