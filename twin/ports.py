@@ -52,6 +52,9 @@ class Orchestration(Protocol):
     def set_node_label(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
         """`None` removes the label."""
 
+    def set_node_taint(self, eks_name: str, node_name: str, key: str, value: str, present: bool) -> None:
+        """With the effect `NoSchedule`."""
+
     def node_left(self, eks_name: str, node_name: str) -> None:
         """The instance is gone: its pods die with it and the node object is removed."""
 

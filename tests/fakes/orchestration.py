@@ -13,6 +13,7 @@ class FakeNode:
     joined: JoiningNode
     is_ready: bool = False
     labels: dict[str, str] = field(default_factory=dict)
+    taints: dict[str, str] = field(default_factory=dict)
 
 
 class FakeOrchestration:
@@ -38,6 +39,12 @@ class FakeOrchestration:
         labels.pop(label, None)
         if value is not None:
             labels[label] = value
+
+    def set_node_taint(self, eks_name: str, node_name: str, key: str, value: str, present: bool) -> None:
+        taints = self.planes[eks_name][node_name].taints
+        taints.pop(key, None)
+        if present:
+            taints[key] = value
 
     def node_left(self, eks_name: str, node_name: str) -> None:
         self.planes[eks_name].pop(node_name, None)

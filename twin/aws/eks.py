@@ -115,7 +115,7 @@ def create_access_entry(ctx: Context, params: Params) -> Reply:
         "accessEntryArn": ctx.arn("eks", f"access-entry/{cluster.name}/role/{arn.rpartition('/')[2]}/{ctx.sim.hex(8)}"),
         "createdAt": now.timestamp(),
         "modifiedAt": now.timestamp(),
-        "tags": params.structure("tags").to_json(),
+        "tags": params.structure("tags").to_json() or None,
         "username": params.text("username", arn),
         "type": params.text("type", "STANDARD"),
         "policies": [],
@@ -185,7 +185,7 @@ def create_addon(ctx: Context, params: Params) -> Reply:
     _check_configuration(params.text("configurationValues"))
     addon = make_addon(ctx, cluster, name, "CREATING") | {
         "configurationValues": params.text("configurationValues") or None,
-        "tags": params.structure("tags").to_json(),
+        "tags": params.structure("tags").to_json() or None,
         "token": token,
     }
     cluster.addons[name] = addon

@@ -132,7 +132,7 @@ def describe_data_repository_associations(ctx: Context, params: Params) -> Reply
 
 def list_tags_for_resource(ctx: Context, params: Params) -> Reply:
     system = _find(ctx.seen, params.text("ResourceARN").rpartition("/")[2])
-    return {"Tags": system.spec.get("Tags", [])}
+    return {"Tags": system.spec.get("Tags")}
 
 
 OPERATIONS: dict[str, Handler] = {
@@ -235,7 +235,7 @@ def _describe(ctx: Context, system: FileSystem) -> Reply:
         "SubnetIds": spec["SubnetIds"],
         "DNSName": f"{system.file_system_id}.fsx.{ctx.sim.world.region}.amazonaws.com",
         "ResourceARN": ctx.arn("fsx", f"file-system/{system.file_system_id}"),
-        "Tags": spec.get("Tags", []),
+        "Tags": spec.get("Tags"),
         "LustreConfiguration": {
             "DeploymentType": lustre.get("DeploymentType", "SCRATCH_1"),
             "PerUnitStorageThroughput": lustre.get("PerUnitStorageThroughput"),

@@ -14,7 +14,7 @@ from twin.kube.custom import kind_of_definition
 from twin.kube.errors import ApiError
 from twin.kube.journal import Journal
 from twin.kube.kinds import Kind, Kinds
-from twin.kube.objects import Obj, ObjectName, merged, name_of, number, strings, text, timestamp, uid_of
+from twin.kube.objects import Obj, ObjectName, merged, name_of, number, objects, strings, text, timestamp, uid_of
 from twin.kube.resources import Resources
 from twin.kube.store import ObjectStore
 from twin.ports import JoiningNode, NodeAgent
@@ -189,6 +189,14 @@ class ControlPlanes:
             ObjectName("", node_name),
             lambda node: merged(node, {label: value}, "metadata", "labels"),
         )
+
+    def set_node_taint(self, eks_name: str, node_name: str, key: str, value: str, present: bool) -> None:
+        def tainted(node: Obj) -> Obj:
+            others = [taint for taint in objects(node, "spec", "taints") if text(taint, "key") != key]
+            own: list[Obj] = [{"key": key, "value": value, "effect": "NoSchedule"}] if present else []
+            return merged(node, {"taints": [*others, *own]}, "spec")
+
+        self._plane(eks_name).resources.modify("nodes", ObjectName("", node_name), tainted)
 
     def node_left(self, eks_name: str, node_name: str) -> None:
         plane = self._plane(eks_name)

@@ -7,6 +7,8 @@ from twin.world.simulation import Simulation
 from twin.world.state import Cluster, Group, Node
 
 HEALTH_LABEL = "sagemaker.amazonaws.com/node-health-status"
+FAULT_TYPE_LABEL = "sagemaker.amazonaws.com/fault-types"
+FAULT_REASON_LABEL = "sagemaker.amazonaws.com/fault-reasons"
 CHECK_LABEL = "sagemaker.amazonaws.com/deep-health-check-status"
 
 
@@ -51,7 +53,15 @@ def set_ready(sim: Simulation, cluster: Cluster, node: Node, ready: bool, reason
         sim.orchestration.set_node_ready(cluster.eks_name, node.kubernetes_name, ready, reason)
 
 
-def label(sim: Simulation, cluster: Cluster, node: Node, name: str, value: str) -> None:
+def health(sim: Simulation, cluster: Cluster, node: Node, value: str) -> None:
+    """The health label, and the taint that keeps jobs away while it is not Schedulable."""
+    label(sim, cluster, node, HEALTH_LABEL, value)
+    if cluster.eks_name is not None and node.instance_id is not None:
+        present = value != "Schedulable"
+        sim.orchestration.set_node_taint(cluster.eks_name, node.kubernetes_name, HEALTH_LABEL, "Unschedulable", present)
+
+
+def label(sim: Simulation, cluster: Cluster, node: Node, name: str, value: str | None) -> None:
     if cluster.eks_name is not None and node.instance_id is not None:
         sim.orchestration.set_node_label(cluster.eks_name, node.kubernetes_name, name, value)
 

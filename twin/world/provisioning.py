@@ -118,7 +118,10 @@ class Provisioning:
 
     def set_health(self, sim: Simulation, cluster: Cluster, node: Node, health: str) -> None:
         node.health = health
-        joining.label(sim, cluster, node, joining.HEALTH_LABEL, health)
+        joining.health(sim, cluster, node, health)
+        if health == "Schedulable":
+            for name in (joining.FAULT_TYPE_LABEL, joining.FAULT_REASON_LABEL):
+                joining.label(sim, cluster, node, name, None)
 
     def delete_cluster(self, sim: Simulation, cluster: Cluster) -> None:
         cluster.status = "Deleting"

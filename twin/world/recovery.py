@@ -17,6 +17,10 @@ from twin.world.state import Cluster, Node
 
 REPLACE_XIDS = frozenset({48, 54, 62, 64, 74, 79, 95, 140, 142, 151})
 REBOOT_XIDS = frozenset({46, 63, 73, 109, 110, 119, 120, 136, 143, 155, 156, 158})
+FAULT_TYPES = {
+    "UnschedulablePendingReboot": "NvidiaErrorReboot",
+    "UnschedulablePendingReplacement": "NvidiaErrorTerminate",
+}
 PENDING = {"UnschedulablePendingReboot": "reboot", "UnschedulablePendingReplacement": "replace"}
 
 
@@ -79,6 +83,8 @@ class Recovery:
         if found is not None:
             cluster, node = found
             self._provisioning.set_health(sim, cluster, node, args["value"])
+            joining.label(sim, cluster, node, joining.FAULT_REASON_LABEL, node.defect or None)
+            joining.label(sim, cluster, node, joining.FAULT_TYPE_LABEL, FAULT_TYPES.get(args["value"]))
             self._act_later(sim, cluster, node)
 
     def _act_later(self, sim: Simulation, cluster: Cluster, node: Node) -> None:

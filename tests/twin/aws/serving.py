@@ -7,6 +7,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import boto3
@@ -14,6 +15,8 @@ from botocore.config import Config
 
 from core.clock import SystemClock
 from tests.fakes.orchestration import FakeKubernetes
+from twin.aws.api import OWN
+from twin.aws.validation import violations
 from twin.server import RunningTwin, TwinConfig, serve
 from twin.world.specification import WorldSpec
 
@@ -28,6 +31,8 @@ class TwinUnderTest:
 
     def __init__(self, running: RunningTwin) -> None:
         self.running, self.endpoint = running, running.endpoint
+        self.is_hostile = False
+        """Answers may break the model: a test says so."""
         self._clients: dict[tuple[str, str], Any] = {}
 
     def client(self, service: str, *, key: str = TOKEN, region: str = REGION) -> Any:
@@ -60,7 +65,7 @@ class TwinUnderTest:
         return found
 
     def _new_client(self, service: str, key: str, region: str) -> Any:
-        return boto3.client(
+        client = boto3.client(
             service,
             endpoint_url=self.endpoint,
             region_name=region,
@@ -68,6 +73,18 @@ class TwinUnderTest:
             aws_secret_access_key="unused",
             config=Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20),
         )
+        if service in OWN:
+            client.meta.events.register("after-call", self._check_answer)
+        return client
+
+    def _check_answer(self, parsed: dict[str, Any], model: Any, **_: object) -> None:
+        """Every answer of the twin's own services keeps the service's model, as a request must."""
+        if "Error" in parsed or self.is_hostile:
+            return
+        answer = {key: value for key, value in parsed.items() if key != "ResponseMetadata"}
+        if model.output_shape is not None and model.name in OWN[model.service_model.service_name]:
+            broken = violations(model.output_shape, _as_sent(answer))
+            assert broken == [], f"{model.name}: {broken}"
 
 
 WORLD = WorldSpec(
@@ -101,3 +118,16 @@ def serving(config: TwinConfig) -> Iterator[TwinUnderTest]:
         for running in found:
             running.stop()
         thread.join(20)
+
+
+def _as_sent(value: Any) -> Any:
+    """Moments as the wire's epoch seconds, integral floats as the integers that the model wants."""
+    match value:
+        case dict():
+            return {key: _as_sent(item) for key, item in value.items()}
+        case list():
+            return [_as_sent(item) for item in value]
+        case datetime():
+            return value.timestamp()
+        case _:
+            return value

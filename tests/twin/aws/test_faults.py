@@ -90,11 +90,12 @@ def test_stale_reads_show_the_world_of_before(twin: TwinUnderTest, account: Acco
 
 
 def test_a_hostile_service_answers_what_boto3_still_parses(
-    twin: TwinUnderTest, account: Account, sagemaker: Any
+    twin: TwinUnderTest, account: Account, sagemaker: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sagemaker.create_cluster(**account.cluster())
     twin.advance(minutes=30)
     arm(twin, kind="hostile", seconds=3600)
+    monkeypatch.setattr(twin, "is_hostile", True)
 
     seen = [
         node["InstanceStatus"]["Status"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.orchestration import FakeKubernetes, FakeNode
 from tests.twin.aws.serving import WORLD, TwinUnderTest
 from twin.world.specification import ClusterSpec, GroupSpec
 
@@ -21,6 +22,13 @@ def world_with(**changes: str) -> Any:
 def nodes(twin: TwinUnderTest) -> list[dict[str, Any]]:
     summaries = twin.client("sagemaker").list_cluster_nodes(ClusterName="base", IncludeNodeLogicalIds=True)
     return list(summaries["ClusterNodeSummaries"])
+
+
+def joined(twin: TwinUnderTest) -> list[FakeNode]:
+    """Nodes as the Kubernetes half was told of them."""
+    kubernetes = twin.running.twin.kubernetes
+    assert isinstance(kubernetes, FakeKubernetes)
+    return list(kubernetes.orchestration.planes["base-eks"].values())
 
 
 def test_a_world_begins_with_its_clusters_running_and_ready(twin: TwinUnderTest) -> None:
@@ -66,7 +74,7 @@ def test_without_recovery_the_label_stays_and_nothing_happens(twin: TwinUnderTes
     twin.control("POST", "faults", [{"kind": "xid", "cluster": "base", "node": 0, "code": 74}])
     twin.advance(minutes=30)
 
-    labels = [node.labels for node in twin.running.twin.kubernetes.orchestration.planes["base-eks"].values()]  # type: ignore[attr-defined]  # the fake
+    labels = [node.labels for node in joined(twin)]
 
     assert twin.control("GET", "state")["clusters"]["base"]["nodes_replaced"] == 0
     assert sorted(each["sagemaker.amazonaws.com/node-health-status"] for each in labels) == [
@@ -75,6 +83,17 @@ def test_without_recovery_the_label_stays_and_nothing_happens(twin: TwinUnderTes
         "Schedulable",
         "UnschedulablePendingReplacement",
     ]
+
+
+def test_a_node_that_waits_for_recovery_is_tainted_and_says_why(twin: TwinUnderTest) -> None:
+    twin.reset(world_with(recovery="None"))
+    twin.control("POST", "faults", [{"kind": "xid", "cluster": "base", "node": 0, "code": 74}])
+    twin.advance(minutes=1)
+
+    marked = [node for node in joined(twin) if node.taints]
+
+    assert [node.taints for node in marked] == [{"sagemaker.amazonaws.com/node-health-status": "Unschedulable"}]
+    assert marked[0].labels["sagemaker.amazonaws.com/fault-reasons"] == "XidHardwareFailure"
 
 
 def test_the_agents_finding_is_in_the_nodes_log(twin: TwinUnderTest) -> None:

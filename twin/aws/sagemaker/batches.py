@@ -104,10 +104,10 @@ def _batch(ctx: Context, params: Params, verb: Verb) -> Reply:
     done_logical, failed_logical = _each(ctx, cluster, verb, "NodeLogicalId", logical_ids, by_logical)
     ctx.outcome.took_effect = bool(done or done_logical)
     return {
-        "Successful": done,
-        "Failed": failed,
-        "SuccessfulNodeLogicalIds": done_logical if logical_ids else None,
-        "FailedNodeLogicalIds": failed_logical if logical_ids else None,
+        "Successful": done or None,  # the model allows no empty list in any of the four
+        "Failed": failed or None,
+        "SuccessfulNodeLogicalIds": done_logical or None,
+        "FailedNodeLogicalIds": failed_logical or None,
     }
 
 

@@ -134,8 +134,8 @@ def _moved_before(made: list[str]) -> Reply:
 
 def _move_reply(key: str, moved: list[str], failed: list[dict[str, str]]) -> Reply:
     if key == "NodeLogicalId":
-        return {"SuccessfulNodeLogicalIds": moved, "FailedNodeLogicalIds": failed or None}
-    return {"Successful": moved, "Failed": failed or None}
+        return {"SuccessfulNodeLogicalIds": moved or None, "FailedNodeLogicalIds": failed or None}
+    return {"Successful": moved or None, "Failed": failed or None}
 
 
 def _move_refusal(node: Node | None, to_group: Group) -> str:
