@@ -32,6 +32,12 @@ class WorldField(StrEnum):
     QUEUE_UNKNOWN = "scheduling.queue_unknown"
     FLAVOR_UNKNOWN = "scheduling.flavor_unknown"
     TOPOLOGY_UNKNOWN = "scheduling.topology_unknown"
+    TEAM_MISSING = "scheduling.team_missing"
+    INSTANCE_TYPE_UNKNOWN = "scheduling.instance_type_unknown"
+    QUOTA_AMOUNT_MISSING = "scheduling.quota_amount_missing"
+    MIG_PROFILE_UNKNOWN = "scheduling.mig_profile_unknown"
+    TOO_MANY = "scheduling.too_many"
+    OUT_OF_RANGE = "scheduling.out_of_range"
     TIME_NOT_FINITE = "scheduling.time_not_finite"
 
 

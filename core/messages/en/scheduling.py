@@ -46,4 +46,12 @@ TEXTS: dict[str, str] = {
     "scheduling.loop_borrow_within_cohort": "{first} ({first_queue}) and {second} ({second_queue}) have evicted each other {turns} times in {over_s} s: one takes while borrowing, the other takes it back. Set {setting} to Never, or lower its maxPriorityThreshold.",
     "scheduling.loop_preemption_strategies": "{first} ({first_queue}) and {second} ({second_queue}) have evicted each other {turns} times in {over_s} s: a workload is so large that each admission turns the shares around. Keep only LessThanOrEqualToFinalShare in {setting}, or give the queues closer weights.",
     "scheduling.loop_prioritize_preemptors": "{first} ({first_queue}) has evicted {second} ({second_queue}) {turns} times in {over_s} s, and each time it was back first: turn on the feature gate {setting}, or give {first} a priority above that of {second}.",
+    "scheduling.team_missing": "{name} belongs to no team, so no queue takes it.",
+    "scheduling.instance_type_unknown": "The figures of instance type {name} are not known: pass them, as read from EC2.",
+    "scheduling.quota_amount_missing": "The quota entry for {name} needs a figure that is not negative: instances, accelerators, vCPUs, memory or MIG partitions.",
+    "scheduling.mig_profile_unknown": "{name} is not a MIG profile; one looks like mig-1g.5gb.",
+    "scheduling.too_many": "{field} has {count} entries, at most {limit} are allowed.",
+    "scheduling.out_of_range": "{field} is {value}; it must lie between 0 and {limit}.",
+    "scheduling.gang_requeue": "{workload} gave back its quota after {waited_s} s, as not all of its pods became ready (try {requeues}); it is tried again at {until_s} s.",
+    "scheduling.gang_give_up": "{workload} is given up after {requeues} tries: its pods did not all become ready within {waited_s} s.",
 }

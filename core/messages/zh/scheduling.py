@@ -46,4 +46,12 @@ TEXTS: dict[str, str] = {
     "scheduling.loop_borrow_within_cohort": "{first}（{first_queue}）和 {second}（{second_queue}）在 {over_s} 秒内互相抢占了 {turns} 次：一方在借用时抢占，另一方又收回。请把 {setting} 设为 Never，或调低其 maxPriorityThreshold。",
     "scheduling.loop_preemption_strategies": "{first}（{first_queue}）和 {second}（{second_queue}）在 {over_s} 秒内互相抢占了 {turns} 次：作业太大，每次准入都会使份额高低对调。请在 {setting} 中只保留 LessThanOrEqualToFinalShare，或让两个队列的权重更接近。",
     "scheduling.loop_prioritize_preemptors": "{first}（{first_queue}）在 {over_s} 秒内抢占了 {second}（{second_queue}）{turns} 次，但每次都被对方抢先占回：请打开特性门控 {setting}，或让 {first} 的优先级高于 {second}。",
+    "scheduling.team_missing": "{name} 不属于任何团队，没有队列可以接收它。",
+    "scheduling.instance_type_unknown": "缺少实例类型 {name} 的规格数据：请从 EC2 读取后传入。",
+    "scheduling.quota_amount_missing": "{name} 的配额条目需要一个不为负的数值：实例数、加速器数、vCPU、内存或 MIG 分区数。",
+    "scheduling.mig_profile_unknown": "{name} 不是 MIG 配置；正确写法如 mig-1g.5gb。",
+    "scheduling.too_many": "{field} 有 {count} 项，最多允许 {limit} 项。",
+    "scheduling.out_of_range": "{field} 为 {value}，必须在 0 到 {limit} 之间。",
+    "scheduling.gang_requeue": "{workload} 的 Pod 未能全部就绪，{waited_s} 秒后交还了配额（第 {requeues} 次）；将在 {until_s} 秒时重试。",
+    "scheduling.gang_give_up": "{workload} 已尝试 {requeues} 次，Pod 仍未能在 {waited_s} 秒内全部就绪，不再重试。",
 }
