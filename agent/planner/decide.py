@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agent.planner.entities import Entities, find_entities, target_name
 from agent.planner.fill import arguments
-from agent.planner.grammar import ALONGSIDE, Goal, extras, goals, is_question
+from agent.planner.grammar import ALONGSIDE, Goal, extras, goals, is_question, wished_cluster
 from agent.planner.lexicon import Noun, find_nouns
 from agent.planner.looking import looks, tell
 from agent.planner.memory import last_cluster, last_job
@@ -37,6 +37,9 @@ _DROP = re.compile(
     r"|\b(?:never\s+mind|nevermind|forget\s+(?:about\s+)?(?:it|that|the\s+plan)|cancel\s+(?:the|this|that)\s+(?:plan|request))\b"
     r"|算了|不做了|不用了|撤回|作废|取消(?:这个)?(?:计划|请求)?\s*(?:吧|了)?\s*[。!]?\s*$"
 )
+_HELP = re.compile(
+    r"\bwhat\s+can\s+(?:you|i|we)\b|^\s*/?help\s*[.!?]*\s*$|你(?:能|会|可以)(?:做|干|帮)[^,，。]{0,6}什么|^\s*帮助\s*$"
+)
 _NEGATED = re.compile(r"\bnot\b|n't\b|\bexcept\b|\banywhere\b|\bno\b|不|别|除了")
 
 
@@ -59,6 +62,8 @@ def decide(request: Request) -> Answer:
     parts = _parts_of(request, text)
     if parts:
         return _propose(request, text, parts)
+    if _HELP.search(text):
+        return _help(request)
     if is_question(text) and not (request.open_steps and _CORRECTION.search(text)):
         calls = tuple(looks(request))
         return Answer(calls=calls) if calls else _help(request)
@@ -74,6 +79,8 @@ def _after_results(request: Request) -> Answer:
 
 def _parts_of(request: Request, text: str) -> list[_Part]:
     found = goals(text)
+    if not found and not request.has_open_plan and request.citations and (wish := wished_cluster(text)) is not None:
+        found = [wish]
     original = request.user_text
     with_choices = [goal for goal in found if _takes_choices(request.tools.get(_PROPOSE + goal.operation))]
     parts = []
@@ -130,7 +137,11 @@ def _target_cluster(request: Request, text: str, part: _Part, created: str | Non
     entities, goal = part.entities, part.goal
     if goal.operation == "create_cluster":
         return None
-    named = entities.cluster
+    if goal.noun is Noun.CLUSTER and entities.name is not None:
+        return entities.name
+    if entities.cluster is not None:
+        return entities.cluster
+    named = entities.place or entities.owner
     if named is not None and named not in {entities.name, entities.job}:
         return named
     if created is not None:
@@ -175,7 +186,7 @@ def _correct(request: Request, text: str) -> Answer | None:
     tool = request.tools.get(_PROPOSE + step.operation)
     if tool is None or step.id not in tool.allows(_REPLACES):
         return None
-    cluster = entities.cluster if step.operation != "create_cluster" else None
+    cluster = entities.cluster or entities.place if step.operation != "create_cluster" else None
     given = arguments(tool, step.operation, entities, cluster=cluster, citations=request.citations)
     if not _takes_choices(tool) and given.get("nodes", 0) is None:
         given["nodes"] = _bare_count(request)

@@ -11,13 +11,19 @@ from agent.provenance.counts import numbers
 from agent.provenance.mentions import Unit
 from agent.words import words
 
-_TOKEN: Final = r"(?<![a-z0-9_-])[a-z0-9][a-z0-9_-]*"
+_TOKEN: Final = r"(?<![a-z0-9_-])[a-z0-9][a-z0-9_-]*(?![a-z0-9_-])"
 _QUOTE: Final = r"[\"'“”‘’`「」『』]?"
 _NAMED = re.compile(
-    rf"(?:\b(?:called|named|name\s+it|call\s+it|name\s+(?:is|of|it)|with\s+(?:the\s+)?name|by\s+the\s+name(?:\s+of)?|titled|dubbed|as|rename\s+it(?:\s+to)?)"
-    rf"|\bname\s*[:=]|名字?\s*(?:就)?(?:叫做?|是|为|[:：])|名称\s*(?:是|为|[:：])?|叫做|叫|名为|命名为|取名|起名)\s*(?:为|作)?\s*[:：]?\s*{_QUOTE}(?P<name>{_TOKEN}|[^\s,，。;；\"'“”]{{1,40}}?(?=的|[,，。;；\"'“”]|\s|$)){_QUOTE}"
+    rf"(?:\b(?:called|named|name\s+it|call\s+it|name\s+(?:is|of|it)|with\s+(?:the\s+)?name|by\s+the\s+name(?:\s+of)?|titled|dubbed|as|rename\s+it(?:\s+to)?)\b"
+    rf"|\bname\s*[:=]|名字\s*(?:就)?(?:叫做?|是|为|[:：])?|名\s*(?:叫|为|[:：])|名称\s*(?:是|为|[:：])?|叫做|叫|名为|命名为|取名|起名)\s*(?:为|作)?\s*[:：]?\s*{_QUOTE}(?P<name>{_TOKEN}|[^\s,，。;；\"'“”]{{1,40}}?(?=的|[,，。;；\"'“”]|\s|$)){_QUOTE}"
 )
-_CLUSTER_AFTER = re.compile(rf"(?:\bclusters?|集群)\s*{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}")
+_CLUSTER_AFTER = re.compile(
+    rf"(?:\bclusters?|集群)\s*(?:named|called|叫做?|名为)?\s*{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}"
+)
+_CREATED = re.compile(
+    rf"(?:\b(?:create|build|launch|set\s*up|spin\s*up|make|deploy|provision)|创建|新建|建立|搭建|建)\s*[\"'“‘`「](?P<name>{_TOKEN})[\"'”’`」]"
+)
+_NAME_AT_END = re.compile(rf"\bname\s+(?P<name>{_TOKEN})\s*(?=[.,;]|$)")
 _CLUSTER_BEFORE = re.compile(
     rf"{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}\s*(?:(?:'s)?\s*(?:eks|slurm|hyperpod|training)?\s*\bclusters?\b|这个集群|集群)"
 )
@@ -27,7 +33,10 @@ _TRAINED = re.compile(
     rf"(?:\b(?:train|fine-?tune|pretrain|stop|cancel|resume|kill|restart|run|submit)|训练|微调|停掉|停止|恢复|继续|跑|提交)\s*(?:the\s+)?{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}"
 )
 _PLACE = re.compile(
-    rf"(?:\b(?:on|onto|in|into|to|from|of|at|against|for|inside|within)\s+(?:the\s+|our\s+|my\s+)?|(?:在|到|给|从|往|于|对|用|把)\s*){_QUOTE}(?P<name>{_TOKEN}){_QUOTE}(?!\s*(?:nodes?|gpus?|instances?|machines?|台|个|节点|卡|jobs?\b|任务))"
+    rf"(?:\b(?:on|onto|in|into|to|from|at|against|inside|within)\s+(?:the\s+|our\s+|my\s+)?|(?:在|到|给|从|往|于|对|用|把)\s*){_QUOTE}(?P<name>{_TOKEN}){_QUOTE}(?!\s*(?:nodes?|gpus?|instances?|machines?|台|个|节点|卡|jobs?\b|任务|teams?\b|projects?\b|团队|项目))"
+)
+_OWNER = re.compile(
+    rf"\b(?:of|for)\s+(?:the\s+|our\s+|my\s+)?{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}(?!\s*(?:teams?|projects?)\b)"
 )
 _PLACE_ZH = re.compile(rf"(?P<name>{_TOKEN})\s*(?:上|里|中|那边)")
 _HEAD = re.compile(
@@ -67,7 +76,7 @@ _RECOVERY_ON = re.compile(r"\b(?:auto(?:matic)?|with|enable)\s+(?:node\s+)?recov
 
 _NOT_A_NAME: Final = words(
     """a an the this that these those it its them there here one two three four five six seven eight nine ten new
-    another same my our your eks slurm hyperpod training gpu test sample example demo big small large whole
+    another same my our your like eks slurm hyperpod training gpu sample example whole
     cluster clusters job jobs node nodes instance instances machine machines with in on of for to from and or
     but at as by using use named called name which where who what why how when is are was were be been does did
     do has have had will would can could should demand on-demand spot plan capacity please now then also just
@@ -76,10 +85,13 @@ _NOT_A_NAME: Final = words(
     they he she so if than too not no yes ok zone region az event events log logs aws amazon sagemaker
     kubernetes lustre fsx storage file system volume data model script scripts many much long still waiting
     pending stuck slow failed failing ready healthy done finished happening happened wrong going doing cluster's
-    multi-node single distributed production prod dev staging default existing available current currently quick
-    simple minimal empty fresh old training-plan order case general total least most about around under above
+    multi-node single distributed default existing available current currently quick
+    simple minimal empty fresh old training-plan order case general total everything anything something nothing overview asap least most about around under above
     below across pytorch fine-tuning finetuning fine tuning workload batch s3 hours hour minutes usd dollars
     detail details tell show list describe explain check progress questions question approval approvals"""
+)
+_ADJECTIVES: Final = words(
+    "demo big large dev prod production staging test testing research shared main primary spot multi small"
 )
 _ORCHESTRATOR = re.compile(r"(?<![a-z])(?P<name>eks|slurm|kubernetes|k8s)(?![a-z])")
 _PRIORITIES: Final = {"高": "high", "低": "low", "中": "medium"}
@@ -92,6 +104,11 @@ class Entities:
     name: str | None
     """Given with `called`, `named`, 叫 and the like."""
     cluster: str | None
+    """By the word cluster beside it (`the llama cluster`)."""
+    place: str | None
+    """By a preposition of place (`on llama`, 在 llama 上): most likely a cluster."""
+    owner: str | None
+    """`2 nodes of llama`, `the logs of s1`: a cluster or a job."""
     job: str | None
     nodes: int | None
     team: str | None
@@ -112,13 +129,15 @@ class Entities:
 def find_entities(text: str, original: str) -> Entities:
     """`text` is normalised, `original` the same stretch as it was written: names keep their case."""
     kept = _Names(text, original)
-    named = kept.first(_NAMED, allow_words=True)
-    job = kept.first(_JOB_AFTER) or kept.first(_JOB_BEFORE)
-    cluster = kept.first(_CLUSTER_AFTER) or kept.first(_CLUSTER_BEFORE) or kept.first(_PLACE) or kept.first(_PLACE_ZH)
+    named = kept.first(_NAMED, allow_words=True) or kept.first(_CREATED) or kept.first(_NAME_AT_END)
+    job = kept.first(_JOB_AFTER) or kept.first(_JOB_BEFORE, adjectives=True)
+    cluster = kept.first(_CLUSTER_AFTER) or kept.first(_CLUSTER_BEFORE, adjectives=True)
     priority = _PRIORITY.search(text)
     return Entities(
         name=named,
         cluster=cluster,
+        place=kept.first(_PLACE) or kept.first(_PLACE_ZH),
+        owner=kept.first(_OWNER),
         job=job or kept.first(_TRAINED),
         nodes=_nodes(text),
         team=_group(_TEAM, text, original),
@@ -147,6 +166,7 @@ def target_name(text: str, original: str) -> str | None:
         _JOB_BEFORE,
         _HEAD,
         _POSSESSIVE,
+        _OWNER,
         _PLACE,
         _PLACE_ZH,
         _SUBJECT,
@@ -163,11 +183,12 @@ class _Names:
     def __init__(self, text: str, original: str) -> None:
         self._text, self._original = text, original
 
-    def first(self, pattern: re.Pattern[str], *, allow_words: bool = False) -> str | None:
+    def first(self, pattern: re.Pattern[str], *, allow_words: bool = False, adjectives: bool = False) -> str | None:
+        """`adjectives`: the name stands before its noun, where `dev` or `production` is likely none."""
         position = 0
         while match := pattern.search(self._text, position):
             name = match["name"]
-            if self._is_name(name, match, allow_words):
+            if self._is_name(name, match, allow_words) and not (adjectives and name in _ADJECTIVES):
                 return self._original[match.start("name") : match.end("name")]
             position = max(match.start() + 1, match.start("name"))
         return None
@@ -181,9 +202,10 @@ class _Names:
             return True
         if name in _NOT_A_NAME or name.isdigit() or _looks_like_a_choice(name):
             return False
-        after = self._text[match.end("name") : match.end("name") + 1]
         before = self._text[match.start("name") - 1 : match.start("name")]
-        return after != "." and before not in {".", "/"}
+        after = self._text[match.end("name") : match.end("name") + 2]
+        is_dotted = len(after) == 2 and after[0] == "." and after[1].isalnum()
+        return before not in {".", "/"} and after[:1] not in {"/", "="} and not is_dotted
 
 
 def _looks_like_a_choice(name: str) -> bool:

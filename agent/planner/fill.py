@@ -49,7 +49,8 @@ def _values(operation: str, entities: Entities, cluster: str | None) -> Iterator
     else:
         yield ("cluster", "cluster_name"), cluster
     if operation in _NEW_JOB:
-        yield ("name", "job_name", "job"), entities.name or entities.job
+        own_name = entities.name if entities.name != entities.cluster else None
+        yield ("name", "job_name", "job"), own_name or entities.job
     elif operation not in _NEW_CLUSTER:
         yield ("job", "job_name"), entities.job or entities.name
     if operation in _SIZED_BY_NODES:

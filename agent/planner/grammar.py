@@ -91,7 +91,12 @@ _NEGATED = re.compile(
 _JOB_PHRASE = re.compile(
     r"[\s,，、]*(?:and|plus|with|以及|和|加上|再加)?\s*(?:the|an?|our|my|one|一个)?\s*(?:[\w-]+\s+){0,2}?(?:jobs?\b|示例任务|训练任务|任务|作业)"
 )
+_NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|不|别")
 _HOW_TO = re.compile(r"^\s*(?:how\s+(?:do|can|should|would|to)|what\s+happens|should\s+i|when\s+should|怎么|如何|怎样)")
+_QUESTION_WORD = re.compile(
+    r"\b(?:why|what|when|which|who|where|how\s+(?:many|much|long|far|is|are|did|does))\b|什么|为什么|为何|原因|多少|哪个|哪些|几个|几台"
+)
+_PRONOUN_ONE = re.compile(r"\s*(?:an?other\s+|a\s+new\s+)?one\b|\s*(?:另)?一个(?=[,，。]|叫|名|$)")
 _PAST_OR_BEING = re.compile(
     r"(?:\b(?:was|were|is|are|been|being|did|does|why\s+did|has|had|the)\s+(?:it\s+|\S+\s+)?|正在|已经|为什么.{0,12}|怎么.{0,8})$"
 )
@@ -117,7 +122,15 @@ def goals(text: str) -> list[Goal]:
             found.append(goal)
         elif found:
             found[-1] = _longer(found[-1], end)
-    return _with_leading_text(found)
+    return _with_leading_text(_without_mere_purpose(text, found))
+
+
+def wished_cluster(text: str) -> Goal | None:
+    """`We should use usw2-az2 for a new cluster with 4 nodes`: a cluster described, without a verb that makes it."""
+    is_described = any(hit.noun is Noun.CLUSTER for hit in find_nouns(text)) and not find_verbs(text)
+    if not is_described or is_question(text) or _NEGATION.search(text):
+        return None
+    return Goal(operation="create_cluster", start=0, end=len(text), verb=Verb.CREATE, noun=Noun.CLUSTER)
 
 
 def is_question(text: str) -> bool:
@@ -141,7 +154,7 @@ def _parts(text: str) -> list[tuple[int, int]]:
 def _goal_of(text: str, start: int, end: int) -> Goal | None:
     part = text[start:end]
     sentence = text[_sentence_start(text, start) : _sentence_end(text, end)]
-    if _HOW_TO.match(sentence):
+    if _HOW_TO.match(sentence) or _wants_to_know(sentence):
         return None
     for hit in find_verbs(part):
         if hit.verb is Verb.SHOW:
@@ -155,6 +168,11 @@ def _goal_of(text: str, start: int, end: int) -> Goal | None:
         if operation is not None and noun is not None:
             return Goal(operation=operation, start=start, end=end, verb=hit.verb, noun=noun)
     return None
+
+
+def _wants_to_know(sentence: str) -> bool:
+    """A question with a question word is no order in disguise, unlike `can you create ...?`."""
+    return _QUESTION_WORD.search(sentence) is not None and re.search(r"[?？]\s*$", sentence) is not None
 
 
 def _job_beside_cluster(text: str, start: int, end: int, found: list[Goal]) -> Goal | None:
@@ -173,7 +191,8 @@ def _is_wish(part: str, hit: VerbHit) -> bool:
         return False
     if _WISH.search(before):
         return True
-    return not (_PURPOSE.search(before) or _PAST_OR_BEING.search(before))
+    is_purpose = _PURPOSE.search(before) and any(other.verb is not Verb.SHOW for other in find_verbs(before))
+    return not (is_purpose or _PAST_OR_BEING.search(before))
 
 
 def _object_of(part: str, hit: VerbHit) -> Noun | None:
@@ -188,6 +207,8 @@ def _object_of(part: str, hit: VerbHit) -> Noun | None:
                 return noun.noun
     if any((hit.verb, noun.noun) in OPERATIONS for noun in nouns):
         return next(noun.noun for noun in nouns if (hit.verb, noun.noun) in OPERATIONS)
+    if hit.verb is Verb.CREATE and _PRONOUN_ONE.match(part, hit.end):
+        return Noun.CLUSTER
     return BY_VERB_ALONE.get(hit.verb)
 
 
@@ -207,6 +228,21 @@ def _sentence_end(text: str, position: int) -> int:
 
 def _longer(goal: Goal, end: int) -> Goal:
     return Goal(operation=goal.operation, start=goal.start, end=end, verb=goal.verb, noun=goal.noun)
+
+
+def _without_mere_purpose(text: str, found: list[Goal]) -> list[Goal]:
+    """`I want to train a 7B model, please build the cluster for it`: what the cluster is for is no job yet."""
+    kept: list[Goal] = []
+    for place, goal in enumerate(found):
+        later = [other.operation for other in found[place + 1 :]]
+        is_plain_train = goal.operation == "submit_job" and not _names_a_job(text[goal.start : goal.end])
+        if not (is_plain_train and "create_cluster" in later):
+            kept.append(goal)
+    return kept
+
+
+def _names_a_job(part: str) -> bool:
+    return re.search(r"\bjobs?\b|\bscript\b|\bsample\b|\bexample\b|任务|作业|示例|脚本", part) is not None
 
 
 def _with_leading_text(found: list[Goal]) -> list[Goal]:

@@ -55,9 +55,10 @@ _VERBS: Final[tuple[tuple[Verb, str], ...]] = (
     (
         Verb.CREATE,
         r"\bcreate\b|\bbuild\b|\bset(?:ting)?\s?-?up\b|\bspin(?:ning)?\s?up\b|\bprovision\b|\bstand\s+up\b|\bbring\s+up\b|\bdeploy\b"
-        r"|\bmake(?!\s+(?:it|that|them|this|sure)\b)|\b(?:want|need|like)\b(?=\s+(?:an?|one|another|new|\d|two|four|eight|some)\b)"
+        r"|\bmake(?!\s+(?:it|that|them|this|sure)\b)|\b(?:want|need|like|have)\b(?=\s+(?:an?|one|another|new|\d|two|four|eight|some)\b)"
+        r"|\bneed\b(?=\s+(?:\w+\s+){0,3}clusters?\b)|\badd\b(?=\s+(?:an?|another|one\s+more|new)\s+(?:\w+\s+){0,3}clusters?\b)"
         r"|\b(?:get|give)\s+(?:me|us)\s+(?=an?\b|another\b|\d)|\border\b"
-        r"|创建|新建|搭建|组建|建立|建(?!议)|搭|要(?=一个|个|一套)|需要(?=一个|个|一套)|来(?=一个|个|一套)|部署|弄(?=一个|个)|拉起|搞(?=一个|个)",
+        r"|创建|新建|搭建|组建|建立|建(?!议|好|完|成)|搭|要(?=一个|个|一套)|需要(?=一个|个|一套)|来(?=一个|个|一套)|部署|弄(?=一个|个)|拉起|搞(?=一个|个)",
     ),
     (
         Verb.START,
@@ -101,7 +102,7 @@ _VERBS: Final[tuple[tuple[Verb, str], ...]] = (
     (Verb.ADOPT, r"\badopt\b|\bimport\b|\btake\s+over\b|接管|纳管|导入"),
     (
         Verb.SHOW,
-        r"\bshow\b|\blist\b|\bdescribe\b|\bwhat(?:'s|s)?\b|\bwhich\b|\bhow\s+(?:many|much|is|are|far|long|does|did)\b|\bis\s+(?:there|the|my|our|it)\b"
+        r"\bshow\b|\blist\b|\bdescribe\b|\bwhat(?:'s|s)?\b|\bwhich\b|\bhow(?:['’]?s)?\b(?!\s+about)|\bis\s+(?:there|the|my|our|it)\b"
         r"|\bare\s+(?:there|the|my|our|any)\b|\bwhy\b|\bwhen\b|\bwhere\b|\bwho\b|\btell\s+me\b|\bstatus\b|\bcheck\b|\blook\b|\bsee\b|\bget\b(?!\s+(?:me|us|rid))"
         r"|\bexplain\b|\bdid\b|\bhas\b|\bdo\s+(?:we|i)\s+have\b|\btail\b|\bprint\b|\bany\b(?=.*\?)"
         r"|显示|列出|列一下|看看|看一下|看下|查看|查一下|查询|查|有哪些|有什么|有几|多少|几个|几台|哪个|哪些|哪儿|哪里|为什么|为何|怎么|什么|状态|情况|是否|有没有|告诉我|介绍|进度|如何",
@@ -170,6 +171,7 @@ def find_verbs(text: str) -> list[VerbHit]:
         VerbHit(verb=verb, start=match.start(), end=match.end())
         for verb, pattern in _COMPILED_VERBS
         for match in pattern.finditer(text)
+        if _is_word(text, match)
     ]
     kept: list[VerbHit] = []
     for hit in sorted(hits, key=lambda hit: (hit.start - hit.end, hit.start)):
@@ -183,5 +185,13 @@ def find_nouns(text: str) -> list[NounHit]:
         NounHit(noun=noun, start=match.start(), end=match.end())
         for noun, pattern in _COMPILED_NOUNS
         for match in pattern.finditer(text)
+        if _is_word(text, match)
     ]
     return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+
+def _is_word(text: str, match: re.Match[str]) -> bool:
+    """Not a piece of a name such as `vision-train` or `job_7`."""
+    before = text[match.start() - 1] if match.start() else " "
+    after = text[match.end()] if match.end() < len(text) else " "
+    return not (match[0][0].isascii() and before in "-_.=/") and not (match[0][-1].isascii() and after in "-_=/")

@@ -32,6 +32,10 @@ _WHY: Final = re.compile(
     r"\bwhy\b|\bwhat\s+(?:happened|went\s+wrong|is\s+wrong)\b|\bcause\b|为什么|为何|怎么回事|怎么了|出了什么|原因"
 )
 _WHY_TOOLS: Final = ("explain_job", "list_incidents", "list_jobs", "list_events", "list_runs")
+_WAITS: Final = re.compile(
+    r"\b(?:pending|queued|waiting|stuck|suspended|preempted|evicted|training)\b|排队|等待|挂起|被抢占|卡住"
+)
+_RUNNING: Final = re.compile(r"\brunning\b|\bgoing\s+on\b|在跑|在运行|正在|在忙")
 _HOW_MANY: Final = re.compile(r"\bhow\s+many\b|\bcount\b|\bnumber\s+of\b|多少|几个|几台|有几")
 _TELLING: Final = ("name", "status", "state", "reason", "message", "why")
 
@@ -41,6 +45,8 @@ def looks(request: Request) -> list[tuple[str, JsonObject]]:
     original = request.user_text
     text = normalise(original)
     names = [name for name in _wanted(text) if name in request.tools]
+    if not _WHY.search(text) and not _RUNNING.search(text):
+        names = names[:1]
     target = target_name(text, original)
     entities = find_entities(text, original)
     if not names:
@@ -65,24 +71,24 @@ def _wanted(text: str) -> Sequence[str]:
         return _WHY_TOOLS
     for kinds, tools in _TOOLS:
         if kinds & nouns:
-            return tools[:1] if kinds != frozenset({Noun.NODES, Noun.GROUP, Noun.SOFTWARE}) else tools
-    return ()
+            return tools
+    return ("list_jobs", "list_runs") if _RUNNING.search(text) and Noun.CLUSTER not in nouns else ()
 
 
 def _arguments(tool: Tool, request: Request, text: str, original: str) -> JsonObject:
     entities, target = find_entities(text, original), target_name(text, original)
-    about_job = any(hit.noun in {Noun.JOB, Noun.LOG} for hit in find_nouns(text))
-    job = entities.job or (target if about_job and "job" in tool.properties and entities.cluster != target else None)
-    cluster = entities.cluster or (None if about_job else target)
+    about_job = any(hit.noun in {Noun.JOB, Noun.LOG} for hit in find_nouns(text)) or _WAITS.search(text) is not None
+    cluster = entities.cluster or entities.place
+    job = entities.job or (target if about_job and target != cluster else None)
+    if tool.name == "describe_cluster":
+        cluster = cluster or target
     given: dict[str, JsonValue] = dict.fromkeys(tool.properties)
-    if "cluster" in given:
-        given["cluster"] = cluster if cluster != job else last_cluster(request)
-        given["cluster"] = given["cluster"] or last_cluster(request)
+    for name in ("cluster", "cluster_name"):
+        if name in given:
+            given[name] = cluster or (last_cluster(request) if tool.name != "list_runs" else None)
     for name in ("job", "job_name"):
         if name in given:
             given[name] = job or last_job(request)
-    if tool.name == "describe_cluster" and "name" in given:
-        given["name"] = cluster or target or last_cluster(request)
     if "team" in given:
         given["team"] = entities.team
     return given

@@ -58,7 +58,7 @@ _GPU_MODEL = r"(?:nvidia\s+)?(?:[abh]\d{2,3}s?|gb\d{3}|l40s|l4|t4|a10g|trainium2
 _TYPE = r"(?:ml\.)?(?:[a-z]+\d[a-z0-9]*(?:-[a-z0-9]+)?\.[a-z0-9]+|p\d[a-z]{0,2}(?:-b\d+)?|trn\d\w?|g\d\w{0,2})\b"
 _FILLER = (
     r"(?:[x×*]\s*|on[- ]?demand\s+|spot\s+|reserved\s+|new\s+|more\s+|additional\s+|extra\s+|other\s+|identical\s+"
-    r"|of\s+(?:the\s+|those\s+)?|the\s+|full\s+|compute\s+|training\s+|worker\s+|gpu\s+(?=node|inst|mach|work|host|serv)"
+    r"|of\s+(?:the\s+|those\s+|its\s+|our\s+|these\s+)?|the\s+|full\s+|compute\s+|training\s+|worker\s+|gpu\s+(?=node|inst|mach|work|host|serv)"
     r"|个?(?:按需|竞价)的?\s*|[个的]\s*|新的?\s*|型号?为?\s*|-\s?)"
 )
 _AFTER_NODES = re.compile(rf"\s*(?:{_FILLER}|{_TYPE}\s*|{_GPU_MODEL}\s+)*?{_NODE_NOUN}")
@@ -129,7 +129,7 @@ def _is_free(text: str, match: re.Match[str]) -> bool:
     start, end = match.span()
     before = text[start - 1] if start else " "
     after = text[end] if end < len(text) else " "
-    if _ORDINAL_OR_NAME.search(text[max(0, start - 12) : start]) or before in "._/@#=$":
+    if _ORDINAL_OR_NAME.search(text[max(0, start - 12) : start]) or before in "._/@#$":
         return False
     if match["zh"] is not None:
         return after != "点"
@@ -153,7 +153,8 @@ def _with_unit(text: str, match: re.Match[str]) -> Number | None:
     ):
         if after := pattern.match(text, end):
             return _number(start, after.end(), match, value, unit)
-    if not stands_alone(text, start, end):
+    is_times = start > 0 and text[start - 1] == "x"
+    if not stands_alone(text, start - is_times, end):
         return None
     window = max(0, start - _WINDOW)
     if before := _BEFORE_NODES.search(text[window:start]):

@@ -95,6 +95,8 @@ def _reported_span(text: str, match: re.Match[str]) -> Span | None:
     if _SELF.search(before) or _SELF_ZH.search(text[: match.start()]):
         return None
     rest = text[match.end() :]
+    if quotation := re.match(rf"\s*(?:that\s*)?[:：,，]?\s*(?:{_QUOTATION.pattern})", rest):
+        return Span(match.start(), match.end() + quotation.end(), Standing.OTHER_PERSON)
     if re.match(r"\s*(?:that\s*)?[:：]", rest) or "forward" in match[0] or "转发" in match[0] or "以下" in match[0]:
         end = _REPORT_END.search(rest)
     else:

@@ -34,7 +34,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     """
     before = text[start - 1] if start > 0 else " "
     after = text[end] if end < len(text) else " "
-    if _joins(before) or before in "./@=\\":
+    if _joins(before) or before in "./@\\":
         return False
     if after == "." or after == ":":
         return end + 1 >= len(text) or not _joins(text[end + 1])
