@@ -76,19 +76,19 @@ _RECOVERY_ON = re.compile(r"\b(?:auto(?:matic)?|with|enable)\s+(?:node\s+)?recov
 
 _NOT_A_NAME: Final = words(
     """a an the this that these those it its them there here one two three four five six seven eight nine ten new
-    another same my our your like eks slurm hyperpod training gpu sample example whole
-    cluster clusters job jobs node nodes instance instances machine machines with in on of for to from and or
-    but at as by using use named called name which where who what why how when is are was were be been does did
-    do has have had will would can could should demand on-demand spot plan capacity please now then also just
-    only all any each every some more other next first second high low medium normal priority team project
-    namespace run runs running submit create delete stop start status state up down out off over us me we i you
-    they he she so if than too not no yes ok zone region az event events log logs aws amazon sagemaker
-    kubernetes lustre fsx storage file system volume data model script scripts many much long still waiting
-    pending stuck slow failed failing ready healthy done finished happening happened wrong going doing cluster's
-    multi-node single distributed default existing available current currently quick
-    simple minimal empty fresh old training-plan order case general total everything anything something nothing overview asap least most about around under above
-    below across pytorch fine-tuning finetuning fine tuning workload batch s3 hours hour minutes usd dollars
-    detail details tell show list describe explain check progress questions question approval approvals"""
+    another same my our your like eks slurm hyperpod training gpu sample example whole cluster clusters job jobs
+    node nodes instance instances machine machines with in on of for to from and or but at as by using use named
+    called name which where who what why how when is are was were be been does did do has have had will would
+    can could should demand on-demand spot plan capacity please now then also just only all any each every some
+    more other next first second high low medium normal priority team project namespace run runs running submit
+    create delete stop start status state up down out off over us me we i you they he she so if than too not no
+    yes ok zone region az event events log logs aws amazon sagemaker kubernetes lustre fsx storage file system
+    volume data model script scripts many much long still waiting pending stuck slow failed failing ready
+    healthy done finished happening happened wrong going doing cluster's multi-node single distributed default
+    existing available current currently quick simple minimal empty fresh old training-plan order case general
+    total everything anything something nothing overview asap least most about around under above below across
+    pytorch fine-tuning finetuning fine tuning workload batch s3 hours hour minutes usd dollars detail details
+    tell show list describe explain check progress questions question approval approvals"""
 )
 _ADJECTIVES: Final = words(
     "demo big large dev prod production staging test testing research shared main primary spot multi small"

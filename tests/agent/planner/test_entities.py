@@ -40,7 +40,9 @@ def test_a_given_name_is_found(text: str, name: str) -> None:
     ],
 )
 def test_a_target_cluster_is_found(text: str, cluster: str | None) -> None:
-    assert find_entities(normalise(text), text).cluster == cluster
+    found = find_entities(normalise(text), text)
+
+    assert (found.cluster or found.place or found.owner) == cluster
 
 
 @pytest.mark.parametrize(
