@@ -33,13 +33,10 @@ _UNMET = """
     WHERE run_dependencies.run_id = {run}.id AND needed.status <> 'done'
 """
 
-_IN_THE_WAY = f"""
-    other.cluster = candidate.cluster AND other.id <> candidate.id
-    AND NOT ({{both_share}})
-    AND (
-        (other.fence > 0 AND other.status IN ('running', 'waiting', 'paused'))
-        OR (other.status = 'queued' AND other.ordinal < candidate.ordinal AND NOT EXISTS ({_UNMET.format(run="other")}))
-    )
+_SAME_CLUSTER = "other.cluster = candidate.cluster AND other.id <> candidate.id AND NOT ({both_share})"
+_HOLDS_IT = "other.fence > 0 AND other.status IN ('running', 'waiting', 'paused')"
+_CAME_EARLIER = f"""
+    other.status = 'queued' AND other.ordinal < candidate.ordinal AND NOT EXISTS ({_UNMET.format(run="other")})
 """
 
 
@@ -109,16 +106,16 @@ class Leases(Store):
     def explain_queue(self, *, sharing: Collection[str] = ()) -> None:
         """Writes down why each queued run that has no reason yet cannot begin."""
         with self._database.reading() as session:
-            if not _unexplained(session, self._now(), sharing):
+            if not _unexplained(session, sharing):
                 return
         with self._database.writing() as session:
             now = self._now()
-            for run_id, reason in _unexplained(session, now, sharing):
+            for run_id, reason in _unexplained(session, sharing):
                 set_reason(session, run_id, reason, now)
 
 
 def _next_candidate(session: Session, now: datetime, sharing: Collection[str], only: RunId | None) -> Run | None:
-    in_the_way, params = _conflict(sharing)
+    same_cluster, params = _same_cluster(sharing)
     params["now"] = time_text(now)
     narrowed = ""
     if only is not None:
@@ -127,7 +124,9 @@ def _next_candidate(session: Session, now: datetime, sharing: Collection[str], o
         SELECT candidate.* FROM runs AS candidate
         WHERE {_DUE} {narrowed}
             AND NOT EXISTS ({_UNMET.format(run="candidate")})
-            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE {in_the_way})
+            AND NOT EXISTS (
+                SELECT 1 FROM runs AS other WHERE {same_cluster} AND (({_HOLDS_IT}) OR ({_CAME_EARLIER}))
+            )
         ORDER BY candidate.ordinal LIMIT 1
         """
     row = session.row(sql + session.for_update, params)
@@ -165,34 +164,42 @@ def _claim(session: Session, run: Run, worker: WorkerId, lease_until: datetime, 
     return load_run(session, run.id)
 
 
-def _conflict(sharing: Collection[str]) -> tuple[str, dict[str, Cell]]:
-    """The condition under which `other` keeps `candidate` from its cluster."""
+def _same_cluster(sharing: Collection[str]) -> tuple[str, dict[str, Cell]]:
+    """The condition under which `other` and `candidate` may not work at the same time, and its parameters."""
     if not sharing:
-        return _IN_THE_WAY.format(both_share="1 = 0"), {}
+        return _SAME_CLUSTER.format(both_share="1 = 0"), {}
     params: dict[str, Cell] = {f"sharing_{number}": name for number, name in enumerate(sorted(sharing))}
     names = ", ".join(f":{param}" for param in params)
-    return _IN_THE_WAY.format(both_share=f"other.workflow IN ({names}) AND candidate.workflow IN ({names})"), params
+    both_share = f"other.workflow IN ({names}) AND candidate.workflow IN ({names})"
+    return _SAME_CLUSTER.format(both_share=both_share), params
 
 
-def _unexplained(session: Session, now: datetime, sharing: Collection[str]) -> Sequence[tuple[RunId, Message]]:
-    in_the_way, params = _conflict(sharing)
-    by_dependency = """
-        SELECT candidate.id AS id, needed.workflow AS workflow, needed.id AS run FROM runs AS candidate
-        JOIN run_dependencies ON run_dependencies.run_id = candidate.id
-        JOIN runs AS needed ON needed.id = run_dependencies.depends_on
-        WHERE candidate.status = 'queued' AND candidate.reason IS NULL AND needed.status <> 'done'
-        ORDER BY candidate.ordinal, needed.ordinal DESC
-        """
-    by_cluster = f"""
-        SELECT candidate.id AS id, other.workflow AS workflow, other.id AS run FROM runs AS candidate
-        JOIN runs AS other ON {in_the_way}
+def _unexplained(session: Session, sharing: Collection[str]) -> Sequence[tuple[RunId, Message]]:
+    """Each queued run without a reason that something keeps from beginning, and that reason."""
+    same_cluster, params = _same_cluster(sharing)
+    sql = f"""
+        SELECT candidate.id AS id, needed.id AS needed, needed.workflow AS needed_workflow,
+            holder.id AS holder, holder.workflow AS holder_workflow
+        FROM runs AS candidate
+        LEFT JOIN runs AS needed ON needed.id = (
+            SELECT run_dependencies.depends_on FROM run_dependencies
+            JOIN runs AS other ON other.id = run_dependencies.depends_on
+            WHERE run_dependencies.run_id = candidate.id AND other.status <> 'done'
+            ORDER BY other.ordinal LIMIT 1
+        )
+        LEFT JOIN runs AS holder ON holder.id = COALESCE(
+            (SELECT other.id FROM runs AS other WHERE {same_cluster} AND {_HOLDS_IT} LIMIT 1),
+            (SELECT other.id FROM runs AS other WHERE {same_cluster} AND {_CAME_EARLIER} LIMIT 1)
+        )
         WHERE candidate.status = 'queued' AND candidate.reason IS NULL
-        ORDER BY candidate.ordinal, other.ordinal DESC
+            AND (needed.id IS NOT NULL OR holder.id IS NOT NULL)
+        ORDER BY candidate.ordinal
         """
-    found = {RunId(row.text("id")): _waits("runs.waits_for_run", row) for row in session.rows(by_cluster, params)}
-    found |= {RunId(row.text("id")): _waits("runs.waits_for_dependency", row) for row in session.rows(by_dependency)}
-    return list(found.items())
+    return [(RunId(row.text("id")), _why_queued(row)) for row in session.rows(sql, params)]
 
 
-def _waits(key: str, row: Row) -> Message:
-    return message(key, workflow=row.text("workflow"), run=row.text("run"))
+def _why_queued(row: Row) -> Message:
+    needed, holder = row.text_or_none("needed"), row.text_or_none("holder")
+    if needed is not None:
+        return message("runs.waits_for_dependency", workflow=row.text("needed_workflow"), run=needed)
+    return message("runs.waits_for_run", workflow=row.text("holder_workflow"), run=holder or "")
