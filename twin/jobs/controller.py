@@ -7,12 +7,14 @@ whole job on whatever nodes fit (job level). The training script resumes from it
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from core.json_value import JsonValue
 from twin.jobs.kubelet import Kubelet, failed_container
 from twin.jobs.scheduler import GANG_SIZE
+from twin.kube.errors import ApiError
 from twin.kube.objects import (
     Obj,
     ObjectName,
@@ -41,6 +43,7 @@ COMPONENT: Final = "hyperpod-training-operator"
 JOB_LABEL: Final = "sagemaker.amazonaws.com/job-name"
 REPLICA_LABEL: Final = "sagemaker.amazonaws.com/replica-name"
 RANK_LABEL: Final = "sagemaker.amazonaws.com/replica-rank"
+_RESTART_PAUSE_SECONDS: Final = 0.3
 
 
 class JobController:
@@ -49,16 +52,29 @@ class JobController:
     def __init__(self, kubelet: Kubelet, on_running: Callable[[str, str], None]) -> None:
         self._kubelet = kubelet
         self._on_running = on_running
+        self._not_before: dict[str, float] = {}
+        """Job uid -> real time before which it is left alone: a program that fails at once must not spin."""
 
     def sync(self, plane: ControlPlane) -> None:
         pods: dict[str, list[Obj]] = {}
         for pod in plane.store.objects("pods"):
             pods.setdefault(text(owner_of(pod), "uid"), []).append(pod)
         for job in plane.store.objects(JOBS):
-            done = _Job(plane, job, pods.get(uid_of(job), []), self._kubelet)
-            done.sync()
-            if done.has_first_run:
-                self._on_running(plane.name, name_of(job).name)
+            self._sync_job(plane, job, pods.get(uid_of(job), []))
+
+    def _sync_job(self, plane: ControlPlane, job: Obj, pods: list[Obj]) -> None:
+        restarts = number(job, "status", "restartCount") or 0
+        if time.monotonic() < self._not_before.get(uid_of(job), 0.0):
+            return
+        running = _Job(plane, job, pods, self._kubelet)
+        try:
+            running.sync()
+        except ApiError as error:  # such as somebody else's pod with the name of one of ours
+            plane.event(job, "FailedCreate", error.message, component=COMPONENT, warning=True)
+        if running.has_first_run:
+            self._on_running(plane.name, name_of(job).name)
+        if running.restarts > restarts:
+            self._not_before[uid_of(job)] = time.monotonic() + _RESTART_PAUSE_SECONDS
 
 
 def environment_of(plane: ControlPlane, pod: Obj) -> dict[str, str]:
@@ -123,6 +139,10 @@ class _Job:
             self._fail("DeadlineExceeded", "the job was active longer than activeDeadlineSeconds")
         else:
             self._follow_pods()
+
+    @property
+    def restarts(self) -> int:
+        return number(self._job, "status", "restartCount") or 0
 
     def _follow_pods(self) -> None:
         size = self._size()
@@ -197,10 +217,10 @@ class _Job:
         """By `jobMaxRetryCount`; without one, `default` restarts (`None` is without bound)."""
         most = number(self._policy, "jobMaxRetryCount")
         most = default if most is None else most
-        return most is None or (number(self._job, "status", "restartCount") or 0) < most
+        return most is None or self.restarts < most
 
     def _count_restart(self, restart_type: str, failed: Obj | None, why: str) -> None:
-        count = (number(self._job, "status", "restartCount") or 0) + 1
+        count = self.restarts + 1
         faulty: dict[str, JsonValue] = {"restartType": restart_type}
         if failed is not None:
             faulty["faultyPodList"] = [name_of(failed).name]

@@ -21,6 +21,7 @@ from twin.kube.logs import log_file
 from twin.kube.objects import (
     Obj,
     ObjectName,
+    array,
     is_terminating,
     mapping,
     moment_of,
@@ -71,7 +72,8 @@ class Kubelet:
         """By pod uid."""
 
     def sync(self, plane: ControlPlane) -> None:
-        pods = {uid_of(pod): pod for pod in plane.store.objects("pods") if text(pod, "spec", "nodeName")}
+        found = plane.store.objects("pods")
+        pods = {uid_of(pod): pod for pod in found if text(pod, "spec", "nodeName") or is_terminating(pod)}
         for uid, running in list(self.running.items()):
             if running.plane is plane and uid not in pods:
                 self._kill(uid)  # deleted without grace: the object is gone, the processes follow
@@ -158,7 +160,7 @@ class Kubelet:
                 work=self._folder / "pods" / uid_of(pod) / "work",
                 log=log_file(self._folder / "pods", pod, name, attempt),
             )
-        except (StartError, OSError) as error:
+        except (StartError, OSError, ValueError) as error:  # ValueError: such as a NUL in a variable
             plane.event(pod, "Failed", f"Error: {error}", component=COMPONENT, warning=True)
             why: Obj = {"exitCode": _START_FAILED, "reason": "StartError", "message": str(error)}
             return {"terminated": put(put(why, now, "startedAt"), now, "finishedAt")}
@@ -212,8 +214,9 @@ class Kubelet:
             alive = any(process.exit_code() is None for process in running.processes.values())
             if alive and time.monotonic() - running.term_sent_at < min(grace, self._longest_grace):
                 return
-            self._kill(uid)
-        plane.resources.remove("pods", name_of(pod))
+            self._ended(plane, pod, self._kill(uid))
+        if not array(pod, "metadata", "finalizers"):
+            plane.resources.remove("pods", name_of(pod))
 
     def _ended(self, plane: ControlPlane, pod: Obj, codes: Mapping[str, int]) -> Obj:
         now = plane.clock.now()

@@ -105,7 +105,11 @@ def _rooms(plane: ControlPlane, bound: Sequence[Obj]) -> Iterable[NodeRoom]:
         healthy = labels.get(nodes.HEALTH_LABEL, nodes.SCHEDULABLE) == nodes.SCHEDULABLE
         if nodes.is_ready(node) and healthy and dig(node, "spec", "unschedulable") is not True:
             here = [pod for pod in bound if text(pod, "spec", "nodeName") == name]
-            yield NodeRoom(name=name, labels=labels, taints=objects(node, "spec", "taints"), free=room_on(node, here))
+            try:
+                free = room_on(node, here)
+            except ValueError:  # someone wrote nonsense into the node's status: nothing can be placed there
+                continue
+            yield NodeRoom(name=name, labels=labels, taints=objects(node, "spec", "taints"), free=free)
 
 
 def _bind(plane: ControlPlane, members: Sequence[Obj], placement: Placement) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from typing import Final, Protocol
 
@@ -20,7 +19,7 @@ from twin.kube.errors import ApiError, bad_request, method_not_allowed, no_such_
 from twin.kube.objects import Obj, encode, mapping, name_of, number, parse_json, text
 from twin.kube.paths import Target, resource_target
 from twin.kube.planes import ControlPlane, ControlPlanes
-from twin.kube.reading import collection, pod_log, shown
+from twin.kube.reading import collection, pod_log, selected, shown
 from twin.kube.resources import DeleteOptions, PatchType, WriteOptions, Written
 from twin.kube.subresources import access_review, evict, scale_of, set_scale
 
@@ -31,6 +30,9 @@ LOST: Final = "twin.lost"
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _VERBS: Final[Mapping[str, str]] = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_SUCCESS: Final[Obj] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+_LARGEST_BODY_BYTES: Final = 3 * 1024 * 1024
+"""The real API server's own bound."""
 _REVIEWS: Final = ["apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"]
 
 
@@ -75,7 +77,7 @@ class _Server:
             parts = [part for part in request.path_params.get("path", "").split("/") if part]
             if request.method == "GET" and (answer := _discover(plane, request, parts)) is not None:
                 return answer
-            body = await request.body()
+            body = await _body(request)
             if parts == _REVIEWS and request.method == "POST":
                 return _json(access_review(_parsed(request, body), user), 201)
             target = resource_target(plane.kinds, parts)
@@ -130,7 +132,7 @@ class _Server:
                     target.name,
                     _delete_options(request, _parsed(request, body), "deleteOptions"),
                 )
-                return _json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, 201), True
+                return _json(_SUCCESS, 201), True
             case "POST", "" if not target.name.name:
                 written = plane.resources.create(target.kind, target.name.namespace, _parsed(request, body), options)
             case "PUT" | "PATCH", "scale":
@@ -209,11 +211,10 @@ def _document(plane: ControlPlane, parts: list[str]) -> Obj | None:
 def _delete(plane: ControlPlane, target: Target, request: Request, body: bytes) -> tuple[Response, bool]:
     options = _delete_options(request, _parsed(request, body) if body else {})
     if not target.name.name:
-        response = collection(plane, target, request)
-        items = mapping(parse_json(bytes(response.body))).get("items")
-        for item in items if isinstance(items, list) else []:
-            plane.resources.delete(target.kind, name_of(mapping(item)), options)
-        return response, bool(items) and not options.dry_run
+        items = selected(plane, target, request)
+        for item in items:
+            plane.resources.delete(target.kind, name_of(item), options)
+        return _json(_SUCCESS), bool(items) and not options.dry_run
     before = plane.resources.get(target.kind, target.name)
     going = plane.resources.delete(target.kind, target.name, options)
     if going is not None or target.kind.resource == "pods":
@@ -222,14 +223,7 @@ def _delete(plane: ControlPlane, target: Target, request: Request, body: bytes) 
         "name": target.name.name, "group": target.kind.group, "kind": target.kind.plural,
         "uid": text(before, "metadata", "uid"),
     }  # fmt: skip
-    status: Obj = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Success",
-        "details": details,
-    }
-    return _json(status), True
+    return _json({**_SUCCESS, "details": details}), True
 
 
 def _answered(plane: ControlPlane, target: Target, request: Request, written: Written) -> Response:
@@ -279,6 +273,15 @@ def _delete_options(request: Request, body: Obj, key: str = "") -> DeleteOptions
     )
 
 
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _LARGEST_BODY_BYTES:
+            raise ApiError(413, "RequestEntityTooLarge", f"a request has at most {_LARGEST_BODY_BYTES} bytes")
+    return body
+
+
 def _content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip()
 
@@ -307,14 +310,23 @@ def _parsed_any(request: Request, body: bytes) -> JsonValue:
         return protobuf.decode(body)
     try:
         return parse_json(body)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise bad_request(f"the body of the request is not JSON: {error}") from None
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Without aliases: a few lines of them can stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not accepted")
+        return super().compose_node(parent, index)
 
 
 def _parsed_yaml(body: bytes) -> JsonValue:
     try:
-        value: JsonValue = yaml.safe_load(body)
-    except yaml.YAMLError as error:
+        value: JsonValue = yaml.load(body, _PlainLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise bad_request(f"the body of the request is not YAML: {error}") from None
     return value
 

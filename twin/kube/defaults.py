@@ -9,9 +9,10 @@ from core.json_value import JsonValue
 from twin.kube.errors import ApiError
 from twin.kube.kinds import Kind
 from twin.kube.objects import Obj, array, dig, drop, mapping, merged, number, objects, put, strings, text
-from twin.kube.quantity import wrong_quantities
+from twin.kube.pod_rules import Wrong, wrong_in_pod_spec, wrong_name
 from twin.kube.validation import refused
 
+_MOST_PODS_OF_A_JOB: Final = 1_000
 _POD_SPEC_CHANGEABLE: Final = (
     "activeDeadlineSeconds",
     "tolerations",
@@ -48,7 +49,7 @@ def prepared(kind: Kind, obj: Obj) -> Obj:
 
 def refusal(kind: Kind, before: Obj | None, after: Obj) -> ApiError | None:
     """Why the object may not become `after`, if it may not."""
-    wrong: list[tuple[str, str, str]] = []
+    wrong: list[Wrong] = []
     if kind.resource == "pods" and before is not None and _frozen(before) != _frozen(after):
         message = (
             "Forbidden: pod updates may not change fields other than `spec.containers[*].image`, "
@@ -58,7 +59,7 @@ def refusal(kind: Kind, before: Obj | None, after: Obj) -> ApiError | None:
     if kind.resource == "pods" and not objects(after, "spec", "containers"):
         wrong.append(("spec.containers", "FieldValueRequired", "Required value"))
     if kind.resource == "pods":
-        wrong += wrong_quantities(mapping(after, "spec"), "spec")
+        wrong += wrong_in_pod_spec(mapping(after, "spec"), "spec")
     if kind.resource == "hyperpodpytorchjobs.sagemaker.amazonaws.com":
         wrong += _wrong_in_job(after)
     return refused(kind, after, wrong) if wrong else None
@@ -71,15 +72,21 @@ def _frozen(pod: Obj) -> Obj:
     return {**spec, "containers": containers}
 
 
-def _wrong_in_job(job: Obj) -> list[tuple[str, str, str]]:
-    wrong: list[tuple[str, str, str]] = []
+def _wrong_in_job(job: Obj) -> list[Wrong]:
+    wrong: list[Wrong] = []
+    pods = sum(number(replica, "replicas") or 0 for replica in objects(job, "spec", "replicaSpecs"))
+    if pods > _MOST_PODS_OF_A_JOB:
+        message = f"Invalid value: {pods}: the twin makes at most {_MOST_PODS_OF_A_JOB} pods of a job"
+        wrong.append(("spec.replicaSpecs", "FieldValueInvalid", message))
     for i, replica in enumerate(objects(job, "spec", "replicaSpecs")):
         most, wanted = number(replica, "maxReplicas"), number(replica, "replicas") or 0
-        template = f"spec.replicaSpecs[{i}].template.spec"
-        wrong += wrong_quantities(mapping(replica, "template", "spec"), template)
+        path = f"spec.replicaSpecs[{i}]"
+        wrong += wrong_name(text(replica, "name"), f"{path}.name")
+        wrong += wrong_in_pod_spec(mapping(replica, "template", "spec"), f"{path}.template.spec")
         if most is not None and wanted > most:
-            field = f"spec.replicaSpecs[{i}].replicas"
-            wrong.append((field, "FieldValueInvalid", f"Invalid value: {wanted}: more than maxReplicas {most}"))
+            wrong.append(
+                (f"{path}.replicas", "FieldValueInvalid", f"Invalid value: {wanted}: more than maxReplicas {most}")
+            )
     elastic = mapping(job, "spec", "elasticPolicy")
     step, steps = number(elastic, "replicaIncrementStep"), array(elastic, "replicaDiscreteValues")
     if step is not None and steps:

@@ -29,20 +29,6 @@ def thousandths(quantity: JsonValue) -> int:
         raise ValueError(f"{quantity!r} is no resource quantity") from None
 
 
-def wrong_quantities(spec: Obj, path: str) -> list[tuple[str, str, str]]:
-    """(field, reason, message) of what is no quantity in a pod's spec."""
-    wrong: list[tuple[str, str, str]] = []
-    for i, container in enumerate(objects(spec, "containers")):
-        for kind in ("limits", "requests"):
-            for name, quantity in mapping(container, "resources", kind).items():
-                try:
-                    thousandths(quantity)
-                except ValueError:
-                    field = f"{path}.containers[{i}].resources.{kind}[{name}]"
-                    wrong.append((field, "FieldValueInvalid", f"Invalid value: {quantity!r}: no resource quantity"))
-    return wrong
-
-
 def requests_of(pod: Obj) -> dict[str, int]:
     """What the containers ask for together, in thousandths; a limit without a request counts as one."""
     total: dict[str, int] = {"pods": 1000}

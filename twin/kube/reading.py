@@ -30,9 +30,8 @@ def collection(plane: ControlPlane, target: Target, request: Request) -> Respons
     if query.get("watch") in ("true", "1"):
         return _watched(plane, target, request)
     with plane.store.lock:
-        version, items = plane.store.version, plane.store.objects(kind.resource, target.name.namespace)
-    matches = _predicate(request)
-    items = [_versioned(kind, item) for item in items if matches(item)]
+        version, items = plane.store.version, selected(plane, target, request)
+    items = [_versioned(kind, item) for item in items]
     metadata: dict[str, JsonValue] = {"resourceVersion": str(version)}
     limit = _whole_number(request, "limit") or 0
     token = query.get("continue", "")
@@ -49,6 +48,12 @@ def collection(plane: ControlPlane, target: Target, request: Request) -> Respons
     if _wants_table(request):
         return _json(table(kind, page, metadata, plane.clock.now(), query.get("includeObject", "Metadata")))
     return _json({"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata, "items": page})
+
+
+def selected(plane: ControlPlane, target: Target, request: Request) -> list[Obj]:
+    """The objects of a collection that the request's selectors match."""
+    matches = _predicate(request)
+    return [obj for obj in plane.store.objects(target.kind.resource, target.name.namespace) if matches(obj)]
 
 
 def shown(plane: ControlPlane, kind: Kind, obj: Obj, request: Request, code: int = 200) -> Response:

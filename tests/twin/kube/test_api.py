@@ -68,6 +68,8 @@ def test_changes_are_logged_with_what_became_of_them(server: Served, http: httpx
         pytest.param(b"{", 400, id="cut JSON"),
         pytest.param(b"[]", 400, id="no object"),
         pytest.param(b"\xff", 400, id="no text"),
+        pytest.param(b"[" * 100_000, 400, id="bottomless"),
+        pytest.param(b" " * (3 * 1024 * 1024 + 1), 413, id="too large"),
         pytest.param(b'{"metadata": {}}', 422, id="no name"),
         pytest.param(b'{"metadata": 3}', 422, id="metadata of another type"),
         pytest.param(b'{"metadata": {"name": "../x"}}', 422, id="a path for a name"),
@@ -82,6 +84,15 @@ def test_a_bad_body_is_a_status_and_changes_nothing(
 
     assert (answer.status_code, answer.json()["kind"]) == (status, "Status")
     assert http.get(MAPS).json()["items"] == before
+
+
+def test_an_apply_with_aliases_is_refused(http: httpx.Client) -> None:
+    body = "metadata: {name: bomb}\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]"
+    headers = {"content-type": "application/apply-patch+yaml"}
+
+    answer = http.patch(f"{MAPS}/bomb?fieldManager=x", content=body, headers=headers)
+
+    assert (answer.status_code, "aliases" in answer.json()["message"]) == (400, True)
 
 
 def test_cut_protobuf_is_refused(http: httpx.Client) -> None:
