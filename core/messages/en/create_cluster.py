@@ -16,7 +16,7 @@ TEXTS: dict[str, str] = {
     "create_cluster.step_wait_nodes": "Wait until the nodes are running and ready",
     "create_cluster.step_change_capacity": "Carry out the choice about capacity",
     "create_cluster.step_verify": "Prove that all nodes are running and ready",
-    "create_cluster.only_eks": "Muster cannot create a cluster orchestrated by {orchestrator!r} yet: only EKS.",
+    "create_cluster.only_eks": "Muster cannot create clusters that Slurm orchestrates yet: only EKS.",
     "create_cluster.ask_name": "What shall the cluster be called? Letters, digits and single hyphens between them, at most {longest}.",
     "create_cluster.name_suggested": "{name} (free)",
     "create_cluster.name_invalid": "AWS does not take the name {name!r}: letters, digits and hyphens between them, at most {longest}.",

@@ -16,7 +16,7 @@ TEXTS: dict[str, str] = {
     "create_cluster.step_wait_nodes": "等待节点运行并就绪",
     "create_cluster.step_change_capacity": "执行有关容量的选择",
     "create_cluster.step_verify": "验证所有节点均已运行并就绪",
-    "create_cluster.only_eks": "Muster 目前还不能创建由 {orchestrator!r} 编排的集群：仅支持 EKS。",
+    "create_cluster.only_eks": "Muster 目前还不能创建由 Slurm 编排的集群：仅支持 EKS。",
     "create_cluster.ask_name": "集群叫什么名字？可用字母、数字以及它们之间的连字符，最多 {longest} 个字符。",
     "create_cluster.name_suggested": "{name}（可用）",
     "create_cluster.name_invalid": "AWS 不接受名称 {name!r}：只能用字母、数字以及它们之间的连字符，最多 {longest} 个字符。",

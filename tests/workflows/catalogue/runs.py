@@ -10,6 +10,7 @@ from core.json_value import JsonObject, JsonValue
 from state.records import Question, QuestionStatus, Run, RunStatus
 from state.repository import Repository
 from tests.builders.people import person
+from tests.polling import eventually
 from tests.twin_process import WholeTwin
 from tools.access import ToolAccess
 from tools.clients.base import Clients
@@ -53,15 +54,33 @@ class Bench:
             depends_on=depends_on,
         )
 
-    def work(self, run: Run) -> Run:
-        """Until it ends, fails or asks."""
-        for _ in range(MOST_LOOKS):
-            self._worker.work_until_idle()
-            now = self.repository.get_run(run.id)
-            if now.status is not RunStatus.WAITING or now.waiting_for is not None or now.wake_at is None:
+    def work(self, run: Run, *, most_looks: int | None = None) -> Run:
+        """Until it ends, fails or asks; or has looked that often."""
+        for _ in range(most_looks or MOST_LOOKS):
+            now = self._look(run)
+            if not _is_asleep(now):
                 return now
-            self.twin.advance(max((now.wake_at - self.twin.clock.now()).total_seconds(), 0) + 0.001)
+        if most_looks is not None:
+            return self.repository.get_run(run.id)
         raise AssertionError(f"{run.id} still waits after {MOST_LOOKS} looks: {self.repository.get_run(run.id)}")
+
+    def work_with_processes(self, run: Run, *, within_seconds: float = 30.0) -> Run:
+        """The same, where the twin runs processes that take real time."""
+
+        def ended() -> Run | None:
+            now = self._look(run)
+            return None if _is_asleep(now) else now
+
+        found = eventually(ended, within_seconds=within_seconds, what=f"the end of {run.id}")
+        assert found is not None
+        return found
+
+    def _look(self, run: Run) -> Run:
+        self._worker.work_until_idle()
+        now = self.repository.get_run(run.id)
+        if _is_asleep(now) and now.wake_at is not None:
+            self.twin.advance(max((now.wake_at - self.twin.clock.now()).total_seconds(), 0) + 0.001)
+        return now
 
     def open_question(self) -> Question:
         (question,) = self.repository.list_questions(status=QuestionStatus.OPEN)
@@ -78,3 +97,7 @@ class Bench:
             option_id=option.id if option is not None else None,
             value=None if option is not None else value,
         )
+
+
+def _is_asleep(run: Run) -> bool:
+    return run.status is RunStatus.WAITING and run.waiting_for is None and run.wake_at is not None

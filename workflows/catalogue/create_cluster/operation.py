@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.choices import ChoiceKind
-from core.cluster.clusters import NodeRecovery
+from core.cluster.clusters import NodeRecovery, Orchestrator
 from core.ids import ClusterName
 from core.json_value import JsonObject
 from core.messages.message import Message, message
@@ -39,8 +39,8 @@ class CreateClusterRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str | None = Field(default=None, description="Name of the new cluster, as the requester gave it.")
-    orchestrator: str | None = Field(
-        default=None, description="`eks` or `slurm`, only when the requester named one. EKS when nothing was said."
+    orchestrator: Orchestrator | None = Field(
+        default=None, description="Only when the requester named one. EKS when nothing was said."
     )
     node_recovery: NodeRecovery | None = Field(
         default=None,
@@ -71,11 +71,8 @@ class CreateCluster:
 
 def _prepare(draft: Draft, reads: Reads, planned: Mapping[ClusterName, PlannedCluster]) -> Preparation:
     request = CreateClusterRequest.model_validate(draft.params)
-    if (request.orchestrator or "eks").lower() != "eks":
-        shown = request.orchestrator or ""
-        return Refused(
-            reason=RefusalReason.NOT_SUPPORTED, message=message("create_cluster.only_eks", orchestrator=shown)
-        )
+    if request.orchestrator is Orchestrator.SLURM:
+        return Refused(reason=RefusalReason.NOT_SUPPORTED, message=message("create_cluster.only_eks"))
     refusal = _refuse_name(request.name, draft, reads, planned) if request.name is not None else None
     if refusal is not None:
         return refusal

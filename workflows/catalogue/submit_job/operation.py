@@ -44,8 +44,9 @@ class SubmitJobRequest(BaseModel):
     nodes: int | None = Field(default=None, description="On how many nodes the job runs.")
     image: str | None = Field(
         default=None,
-        description=f"Container image. `{SAMPLE_IMAGE}` for Muster's sample job; null when none was named.",
+        description="Container image; null when none was named.",
     )
+    is_sample: bool | None = Field(default=None, description="True when the requester asked for the sample job.")
     command: list[str] | None = Field(default=None, description="Command of the container, when one was given.")
     accelerators_per_node: int | None = Field(
         default=None, description="GPUs or Neuron devices per node, when fewer than all of a node's."
@@ -99,7 +100,8 @@ def _prepare(draft: Draft, reads: Reads, planned: Mapping[ClusterName, PlannedCl
         return refusal
     if request.nodes is None:
         return Missing(question=_nodes_question(place))
-    image = request.image or (SAMPLE_IMAGE if reads.read(PLACE, NoArgs()).is_local else None)
+    is_sample = request.is_sample is True or reads.read(PLACE, NoArgs()).is_local
+    image = request.image or (SAMPLE_IMAGE if is_sample else None)
     if image is None:
         return Missing(question=_image_question())
     name = request.name or _free_name(draft, place, team, reads)
@@ -222,7 +224,7 @@ def _card(params: SubmitJobParams, request: SubmitJobRequest) -> tuple[Message, 
             accelerators=params.accelerators_per_node,
         ),
         message("submit_job.card_image", image=params.image)
-        if request.image
+        if request.image or request.is_sample
         else message("submit_job.card_sample", image=params.image),
         message("submit_job.card_namespace", namespace=params.namespace),
     ]

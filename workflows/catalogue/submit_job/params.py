@@ -13,7 +13,7 @@ NAME_PATTERN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 MAX_NAME_LENGTH: Final = 50
 """63 less what the pods' names add (`-pod-` and an index)."""
 SAMPLE_IMAGE: Final = "muster/sample-job"
-"""Only the local twin has it."""
+"""Muster's own training script. The local twin has it; elsewhere somebody must have pushed it."""
 DEFAULT_NAMESPACE: Final = "default"
 
 
