@@ -10,10 +10,12 @@ from core.ids import ConversationId, QuestionId, RunId
 from core.messages.message import message
 from core.reasons import InputRefused, RefusalReason
 from interfaces.answers import not_an_option, read_reply
+from interfaces.bootstrap.embedded import start_supervisor
 from interfaces.cli.output import JsonFlag, moment, print_json, print_table, to_json, visible
 from interfaces.cli.terminal import open_terminal
 from interfaces.cli.texts import say
 from interfaces.questions import question_lines
+from interfaces.settings import Profile
 from state.records import Question, QuestionStatus
 
 app = typer.Typer(help=say("cli.help_questions"), epilog=say("cli.example_questions"), no_args_is_help=True)
@@ -90,6 +92,8 @@ def answer_question(
         option_id=reply.option_id,
         value=reply.value,
     )
+    if terminal.settings.profile is Profile.EMBEDDED:
+        start_supervisor(terminal.settings)  # what the answer sets going needs its worker, whoever is watching
     if as_json:
         print_json({"question": to_json(answered, terminal.language)})
         return

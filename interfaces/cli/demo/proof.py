@@ -86,7 +86,8 @@ def answered(proof: Proof) -> tuple[Question, ...]:
 
 def _counts(ledger: tuple[Effect, ...], effects: Mapping[str, int]) -> tuple[CallCount, ...]:
     applied = Counter(CALLS[effect.tool] for effect in ledger if effect.status is EffectStatus.APPLIED)
-    calls = sorted(applied.keys() | (effects.keys() & set(CALLS.values())))
+    # What took effect without standing in the ledger is a row too, and a fault.
+    calls = sorted(applied.keys() | effects.keys())
     return tuple(CallCount(call=call, in_ledger=applied[call], in_log=effects.get(call, 0)) for call in calls)
 
 

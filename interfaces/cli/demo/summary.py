@@ -32,7 +32,7 @@ def show_summary(
     for run in proof.runs:
         screen.line()
         screen.line(say("demo.title_steps", workflow=run.workflow, run=run.id), style="bold")
-        for line in rows_of_cells(_phase_rows(run, proof.steps[run.id], say("demo.steps_unit"))):
+        for line in rows_of_cells(_phase_rows(run, proof.steps[run.id], language)):
             screen.line(line, indent=2)
     counts = [[count.call, f"{count.in_log}x", f"{count.in_ledger}x"] for count in proof.calls]
     block("demo.title_calls", [[say("demo.column_call"), say("demo.column_log"), say("demo.column_ledger")], *counts])
@@ -49,7 +49,7 @@ def show_summary(
     )
 
 
-def _phase_rows(run: Run, steps: Sequence[StepRecord], unit: str) -> list[list[str]]:
+def _phase_rows(run: Run, steps: Sequence[StepRecord], language: Language) -> list[list[str]]:
     """One row per phase: how many steps, how often they began, how long they took."""
     phases: dict[str, list[StepRecord]] = {}
     for step in steps:
@@ -57,8 +57,8 @@ def _phase_rows(run: Run, steps: Sequence[StepRecord], unit: str) -> list[list[s
     return [
         [
             name,
-            f"{len(members)} {unit}",
-            f"{sum(step.attempts for step in members)}x",
+            message("demo.steps_count", count=len(members)).render(language),
+            message("demo.attempts_count", count=sum(step.attempts for step in members)).render(language),
             f"{sum((_duration(step) for step in members), timedelta()).total_seconds():6.1f} s",
         ]
         for name, members in phases.items()
