@@ -6,10 +6,12 @@ ended, and finishes what is being deleted. Pods of jobs are restarted by their c
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +19,7 @@ from core.json_value import JsonValue
 from twin.jobs.containers import launch_of
 from twin.jobs.processes import PodHost, Process, StartError, start
 from twin.kube import nodes
+from twin.kube.log_times import note_growth
 from twin.kube.logs import log_file
 from twin.kube.objects import (
     Obj,
@@ -39,6 +42,8 @@ from twin.kube.planes import ControlPlane
 
 COMPONENT: Final = "kubelet"
 _START_FAILED: Final = 128
+_LARGEST_LOG_BYTES: Final = 64 * 1024 * 1024
+"""A log beyond that begins anew."""
 _FIRST_BACKOFF_SECONDS, _LONGEST_BACKOFF_SECONDS = 10, 300
 
 
@@ -50,6 +55,7 @@ class Running:
     name: ObjectName
     node: str
     processes: dict[str, Process] = field(default_factory=dict)
+    log_sizes: dict[Path, int] = field(default_factory=dict)
     term_sent_at: float | None = None
     """Monotonic seconds."""
 
@@ -149,6 +155,8 @@ class Kubelet:
     ) -> dict[str, JsonValue]:
         """The container's state: running, or terminated because it could not start."""
         name, now = text(container, "name"), timestamp(plane.clock.now())
+        log = log_file(self._folder / "pods", pod, name, attempt)
+        running.log_sizes[log] = 0
         try:
             extra = self._environment_of(plane, pod)
             launch = launch_of(plane, pod, container, self._folder, extra)
@@ -158,7 +166,7 @@ class Kubelet:
                 host=self._host,
                 twin_folder=self._folder,
                 work=self._folder / "pods" / uid_of(pod) / "work",
-                log=log_file(self._folder / "pods", pod, name, attempt),
+                log=log,
             )
         except (StartError, OSError, ValueError) as error:  # ValueError: such as a NUL in a variable
             plane.event(pod, "Failed", f"Error: {error}", component=COMPONENT, warning=True)
@@ -169,6 +177,7 @@ class Kubelet:
     def _observe(self, plane: ControlPlane, uid: str, pod: Obj) -> None:
         """Note what ended, and what follows from it by the pod's own restart policy."""
         running = self.running[uid]
+        _watch_logs(running, plane.clock.now())
         codes = {name: code for name, p in running.processes.items() if (code := p.exit_code()) is not None}
         if codes:
             for name in codes:
@@ -248,6 +257,19 @@ class Kubelet:
 def failed_container(pod: Obj) -> Obj:
     """The status of the first container that ended with an error, empty without one."""
     return next((c for c in _statuses(pod) if number(c, "state", "terminated", "exitCode")), {})
+
+
+def _watch_logs(running: Running, now: datetime) -> None:
+    """Notes when each log grew, and keeps one that grows without end from filling the disk."""
+    for log, before in running.log_sizes.items():
+        size = log.stat().st_size if log.exists() else 0
+        if size > _LARGEST_LOG_BYTES:
+            os.truncate(log, 0)  # the process appends: it goes on from the new end
+            log.with_suffix(".times").unlink(missing_ok=True)
+            size = 0
+        elif size > before:
+            note_growth(log, before, now)
+        running.log_sizes[log] = size
 
 
 def _statuses(pod: Obj) -> list[Obj]:

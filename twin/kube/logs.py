@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from twin.kube.errors import bad_request
+from twin.kube.log_times import LogTimes
 from twin.kube.objects import Obj, number, objects, text, uid_of
 
 _POLL_SECONDS: Final = 0.2
@@ -21,6 +23,8 @@ class LogRequest:
     follow: bool = False
     tail_lines: int | None = None
     limit_bytes: int | None = None
+    since: datetime | None = None
+    timestamps: bool = False
 
 
 def log_file(pods: Path, pod: Obj, container: str, attempt: int) -> Path:
@@ -45,20 +49,41 @@ def find_log(pods: Path, pod: Obj, request: LogRequest) -> Path:
     return path
 
 
-async def log_stream(path: Path, request: LogRequest, is_running: Callable[[], bool]) -> AsyncIterator[bytes]:
-    """The log from where `tail_lines` says, and with `follow` what is added while the pod runs."""
+async def log_stream(
+    path: Path, request: LogRequest, is_running: Callable[[], bool], now: Callable[[], datetime]
+) -> AsyncIterator[bytes]:
+    """The log from where the request says, and with `follow` what is added while the pod runs."""
     with path.open("rb") as file:
-        if request.tail_lines is not None:
-            file.seek(_tail_offset(path, request.tail_lines))
+        file.seek(_first_offset(path, request))
         left = request.limit_bytes
         while True:
             running = is_running()  # before reading: what a pod wrote last must not be missed
-            while chunk := file.read(65_536 if left is None else min(left, 65_536)):
+            while chunk := _next_part(file, path, request.timestamps, now):
+                chunk = chunk if left is None else chunk[:left]
                 left = None if left is None else left - len(chunk)
-                yield chunk
+                if chunk:
+                    yield chunk
             if left == 0 or not (request.follow and running):
                 return
             await asyncio.sleep(_POLL_SECONDS)
+
+
+def _next_part(file: BinaryIO, path: Path, timestamps: bool, now: Callable[[], datetime]) -> bytes:
+    begin, lines = file.tell(), file.readlines(65_536)
+    if not timestamps:
+        return b"".join(lines)
+    times, offset, stamped = LogTimes(path), begin, b""
+    for line in lines:
+        stamped += times.at(offset, now()).encode() + b" " + line
+        offset += len(line)
+    return stamped
+
+
+def _first_offset(path: Path, request: LogRequest) -> int:
+    offset = 0 if request.tail_lines is None else _tail_offset(path, request.tail_lines)
+    if request.since is not None:
+        offset = max(offset, LogTimes(path).offset_since(request.since, path.stat().st_size))
+    return offset
 
 
 def _tail_offset(path: Path, lines: int) -> int:

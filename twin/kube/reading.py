@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from core.json_value import JsonValue
 from twin.kube.errors import bad_request
 from twin.kube.kinds import Kind
 from twin.kube.logs import LogRequest, find_log, log_stream
-from twin.kube.objects import Obj, encode, text, uid_of
+from twin.kube.objects import Obj, encode, moment_of, text, uid_of
 from twin.kube.paths import Target
 from twin.kube.planes import ControlPlane
 from twin.kube.selecting import Predicate, field_predicate, label_predicate
@@ -67,13 +68,17 @@ def shown(plane: ControlPlane, kind: Kind, obj: Obj, request: Request, code: int
 
 
 def pod_log(plane: ControlPlane, pods: Path, target: Target, pod: Obj, request: Request) -> Response:
-    query = request.query_params
+    query, seconds = request.query_params, _whole_number(request, "sinceSeconds")
     wanted = LogRequest(
         container=query.get("container", ""),
         previous=query.get("previous") == "true",
         follow=query.get("follow") == "true",
         tail_lines=_whole_number(request, "tailLines"),
         limit_bytes=_whole_number(request, "limitBytes"),
+        since=moment_of(query.get("sinceTime", ""))
+        if seconds is None
+        else plane.clock.now() - timedelta(seconds=seconds),
+        timestamps=query.get("timestamps") == "true",
     )
     path = find_log(pods, pod, wanted)
 
@@ -81,7 +86,7 @@ def pod_log(plane: ControlPlane, pods: Path, target: Target, pod: Obj, request: 
         now = plane.store.get("pods", target.name)
         return now is not None and uid_of(now) == uid_of(pod) and text(now, "status", "phase") == "Running"
 
-    return StreamingResponse(log_stream(path, wanted, is_running), media_type="text/plain")
+    return StreamingResponse(log_stream(path, wanted, is_running, plane.clock.now), media_type="text/plain")
 
 
 def _watched(plane: ControlPlane, target: Target, request: Request) -> Response:

@@ -83,6 +83,7 @@ def test_a_job_is_applied_followed_and_deleted(kubectl: Kubectl, world: World) -
     assert "0/1" in kubectl("get", "pods", "-o", "wide").stdout
     assert "training complete at step 4" in kubectl("logs", "-f", "train-pod-0").stdout
     assert kubectl("logs", "train-pod-0", "--tail=1").stdout == "training complete at step 4\n"
+    assert kubectl("logs", "train-pod-0", "--tail=1", "--timestamps").stdout.startswith("2026-03-01T12:")
     assert "JobCompleted" in kubectl("describe", "hyperpodpytorchjob", "train").stdout
     assert "deleted" in kubectl("delete", "hyperpodpytorchjob", "train").stdout
     world.until(lambda: not world.pods())
