@@ -21,7 +21,7 @@ from agent.toolbox.reads import LookTool
 from core.clock import Clock
 from core.governance.principals import Principal
 from core.ids import ConversationId, QuestionId
-from core.messages.message import message
+from core.messages.message import Message, message
 from core.reasons import InputRefused, OpsError, RefusalReason
 from state.records import Question, QuestionStatus, Speaker, TranscriptEntry
 from state.repository import Repository
@@ -110,12 +110,32 @@ class Assistant:
 
     def _process(self, turn: Turn, entry: TranscriptEntry) -> Iterator[AgentEvent]:
         answers = self._spoken_answers(turn, entry.text)
-        if len(answers) > 1:
+        decided = self._decided_meanwhile(turn)
+        if decided is not None and not answers:
+            yield from self._process_late(turn, entry, decided)
+        elif len(answers) > 1:
             yield from _stop(Said(message=message("agent.which_question")))
         elif answers:
             yield from self._answer(turn, entry, *answers[0])
         else:
             yield from self._run(turn, TurnState(turn=entry.sequence, is_settling=False))
+
+    def _process_late(self, turn: Turn, entry: TranscriptEntry, decided: Question) -> Iterator[AgentEvent]:
+        """The question on the screen was decided elsewhere, or expired: that is told before the message is taken."""
+        is_late_answer = answer_in_words(decided, entry.text, region=self._desk.profile.region) is not None
+        if is_late_answer:
+            yield Said(message=_why_late(decided))
+        for event in self._settle(turn, entry if is_late_answer else None):
+            if is_late_answer or not isinstance(event, TurnEnded):
+                yield event
+        if not is_late_answer:
+            yield from self._process(turn, entry)
+
+    def _decided_meanwhile(self, turn: Turn) -> Question | None:
+        snapshot = self._snapshot(turn)
+        if not snapshot.interrupts or not self._is_settled(turn):
+            return None
+        return turn.repository.get_question(QuestionId(snapshot.values["question_id"]))
 
     def _resume(self, turn: Turn) -> Iterator[AgentEvent]:
         """First what a crash cut short, then a message that it kept from being read, else the answer waited for."""
@@ -237,6 +257,12 @@ class Assistant:
 
     def _config(self, turn: Turn) -> RunnableConfig:
         return {"configurable": {"thread_id": turn.conversation_id}, "recursion_limit": RECURSION_LIMIT}
+
+
+def _why_late(question: Question) -> Message:
+    if question.answered_by is None:
+        return message("agent.too_late")
+    return message("agent.answered_elsewhere", who=question.answered_by.id)
 
 
 def _stop(event: Said | Refusal) -> Iterator[AgentEvent]:

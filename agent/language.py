@@ -9,7 +9,7 @@ from core.messages.message import Language
 from state.records import Speaker, TranscriptEntry
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_WORD = re.compile(r"[A-Za-z]{2,}")
+_WORD = re.compile(r"(?<![\w.-])[A-Za-z]{2,}(?![\w-])")
 
 
 def language_of(text: str) -> Language | None:

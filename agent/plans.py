@@ -18,9 +18,9 @@ _SEPARATOR = ":"
 _TAKES_BACK = {Standing.NEGATED, Standing.ALTERNATIVE}
 
 
-def node_id(operation: str, call_id: str) -> str:
+def node_id(call_id: str) -> str:
     """The same for the same call, so that a call read twice after a crash makes one node."""
-    return f"{operation}-{digest(call_id)[:6]}"
+    return digest(call_id)[:6]
 
 
 def question_name(node: PlanNode, name: str) -> str:
@@ -36,7 +36,7 @@ def new_node(proposal: Proposal, call_id: str, said: Sequence[Candidate], rivals
         if not _is_bare(candidate) and not _is_ambiguous(kind, said, rivals)
     }
     return PlanNode(
-        id=node_id(proposal.operation, call_id),
+        id=node_id(call_id),
         operation=proposal.operation,
         params=proposal.params,
         choices=_choices_json(_with_gpus(cited, proposal.cited)),

@@ -133,7 +133,7 @@ def _draft(turn: Turn, state: TurnState, proposals: Sequence[tuple[ToolCall, Pro
     """Writes the plan's nodes. A refused draft is given up for a goal that does not correct it."""
     plan, said = turn.open_plan(), candidates_of(turn, state)
     corrects = any(proposal.replaces for _, proposal in proposals)
-    already = plan is not None and any(_is_there(plan, call, proposal) for call, proposal in proposals)
+    already = plan is not None and any(_is_there(plan, call) for call, _ in proposals)
     if plan is not None and plan.id == state.get("refused_plan_id") and not corrects and not already:
         turn.repository.withdraw_plan(plan.id, actor=turn.principal, reason=message("agent.plan_replaced"))
         plan = None
@@ -158,8 +158,8 @@ def _nodes(
     return list(nodes.values())
 
 
-def _is_there(plan: Plan, call: ToolCall, proposal: Proposal) -> bool:
-    return any(node.id == node_id(proposal.operation, call.id) for node in plan.nodes)
+def _is_there(plan: Plan, call: ToolCall) -> bool:
+    return any(node.id == node_id(call.id) for node in plan.nodes)
 
 
 def _calls(entry: TranscriptEntry, entries: Sequence[TranscriptEntry]) -> list[ToolCall]:

@@ -9,6 +9,7 @@ from agent.nodes.settle import merge_answer
 
 
 def intake(state: TurnState, runtime: Runtime[Turn]) -> TurnState:
+    fresh = TurnState(model_calls=0, tokens=0, repairs=0, spent_seconds=0.0, next="think")
     if (question_id := state.get("question_id")) is not None:
         merge_answer(runtime.context, question_id)
-    return TurnState(model_calls=0, tokens=0, repairs=0, spent_seconds=0.0, next="think")
+    return fresh

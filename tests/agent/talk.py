@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +17,7 @@ from agent.events import AgentEvent, EndReason, QuestionAsked, Refusal, Said, Te
 from agent.models.wire import Model
 from core.governance.principals import Channel, Principal, Role
 from core.ids import ActorId, ConversationId, RandomIds
+from core.json_value import JsonValue
 from core.messages.message import Language
 from state.records import Plan, PlanNode, Question, QuestionStatus, Run
 from state.repository import Repository, open_repository
@@ -49,6 +52,9 @@ class Talk:
     create: FakeCreateCluster
     submit: FakeSubmitJob
     clock: TickingClock
+    shown: list[JsonValue]
+    """What the list of clusters shows."""
+    checkpoints: Path
     events: list[AgentEvent] = field(default_factory=list)
 
     def send(self, text: str, *script: Turn, principal: Principal = ANA) -> list[AgentEvent]:
@@ -67,6 +73,14 @@ class Talk:
         return self.repository.answer_question(
             question.id, options_version=question.options_version, principal=ANA, option_id=option_id, value=value
         )
+
+    def look_says(self, clusters: list[JsonValue]) -> None:
+        self.shown[:] = clusters
+
+    def checkpoint_sizes(self) -> list[int]:
+        """Bytes of each checkpoint's state."""
+        with closing(sqlite3.connect(self.checkpoints)) as connection:
+            return [len(row[0]) for row in connection.execute("SELECT checkpoint FROM checkpoints")]
 
     @property
     def asked(self) -> Question:
@@ -108,12 +122,13 @@ def begin_talk(folder: Path, *, budgets: Budgets | None = None, model: Model | N
     clock, scripted = TickingClock(), ScriptedModel()
     repository = open_repository(folder / "muster.db", clock=clock, ids=RandomIds(Random(1)))
     create, submit = FakeCreateCluster(), FakeSubmitJob()
+    shown: list[JsonValue] = [{"name": "base"}]
     assistant = Assistant(
         repository=repository,
         operations=[create, submit],
         workflow_versions={"create_cluster": 1, "submit_job": 1},
         reads=FakeReads(),
-        look_tools=[fake_list_clusters([{"name": "base"}])],
+        look_tools=[fake_list_clusters(shown)],
         model=model or scripted,
         clock=clock,
         profile=PROFILE,
@@ -129,4 +144,6 @@ def begin_talk(folder: Path, *, budgets: Budgets | None = None, model: Model | N
         create=create,
         submit=submit,
         clock=clock,
+        shown=shown,
+        checkpoints=folder / "checkpoints.db",
     )

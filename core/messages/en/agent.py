@@ -27,4 +27,6 @@ TEXTS: dict[str, str] = {
     "agent.card_place_real": "In the real AWS account {account}, region {region}.",
     "agent.no_such_cluster": "There is no cluster {name!r}.",
     "agent.no_such_job": "There is no training job {name!r}.",
+    "agent.too_late": "That question is no longer open.",
+    "agent.answered_elsewhere": "{who} has already answered that question.",
 }

@@ -27,4 +27,6 @@ TEXTS: dict[str, str] = {
     "agent.card_place_real": "在真实的 AWS 账号 {account}，区域 {region}。",
     "agent.no_such_cluster": "没有名为 {name} 的集群。",
     "agent.no_such_job": "没有名为 {name} 的训练任务。",
+    "agent.too_late": "这个问题已经不再等待回答。",
+    "agent.answered_elsewhere": "{who} 已经回答了这个问题。",
 }
