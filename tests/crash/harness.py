@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ from state.repository import Repository, open_repository
 from state.sqlite import open_sqlite
 from tests.builders.people import person
 from tests.fakes.clock import START
-from tests.fakes.toy_platform import FakePlatform
+from tests.fakes.toy_platform import FakePlatform, Fault
 from tools.access import ToolAccess
 from tools.clients.base import Clients
 from workflows.definition import AnyWorkflow
@@ -135,12 +135,17 @@ class Scenario:
         lag: timedelta = timedelta(seconds=45),
     ) -> None:
         self._folder, self._workflow, self._access, self._lag = folder, workflow, access, lag
+        self._faults: Mapping[str, list[Fault]] = {}
         folder.mkdir()
         self._clock = FileClock(folder / "clock")
         self.run_id = self._create_run()
 
-    def play(self, kills: list[int]) -> Outcome:
-        """One process per kill, dying at that event of its own; then fresh ones until the run has ended."""
+    def play(self, kills: list[int], *, faults: Mapping[str, list[Fault]] | None = None) -> Outcome:
+        """One process per kill, dying at that event of its own; then fresh ones until the run has ended.
+
+        Each process meets `faults` anew, by operation.
+        """
+        self._faults = faults or {}
         for kill_at in kills:
             self._in_child(kill_at)
         for _ in range(MOST_PROCESSES):
@@ -173,6 +178,7 @@ class Scenario:
         repository = Repository(database, self._clock, ids)
         platform = self._platform()
         platform.watch = killer
+        platform.faults = {operation: list(met) for operation, met in self._faults.items()}
         take_over_dead(repository)
         engine = Engine(
             repository,

@@ -20,9 +20,12 @@ from tests.crash.toy import (
     LateIntentLedger,
     access_with,
 )
+from tests.fakes.toy_platform import Fault
 from tools.idempotency import EffectLedger
 
 SEED = 20261130
+SAMPLE = 30
+OPERATIONS = ("Create", "CreateOnce", "CreateSlowly", "Add", "Buy")
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,20 @@ def test_no_kill_duplicates_or_loses_an_effect_or_leaves_a_run_stuck(
 
     assert {kill_at: verdict for kill_at, verdict in found.items() if not verdict.is_clean} == {}
     assert len(found) == len(events) > 50
+
+
+def test_kills_and_lost_answers_together_do_no_harm(folder: Path, undisturbed: Outcome, events: list[str]) -> None:
+    random, found = Random(SEED), {}
+    for number in range(SAMPLE):
+        faults = {
+            operation: random.choices([Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_RESPONSE], k=2)
+            for operation in random.sample(OPERATIONS, k=2)
+        }
+        kills = [random.randint(1, len(events)) for _ in range(random.randint(0, 3))]
+        disturbed = Scenario(folder / f"lost-{number}", TOY).play(kills, faults=faults)
+        found[f"{kills} {faults}"] = compare(undisturbed, disturbed)
+
+    assert {name: verdict for name, verdict in found.items() if not verdict.is_clean} == {}
 
 
 @pytest.mark.parametrize(
