@@ -9,6 +9,7 @@ which they were created.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from core.governance.principals import SYSTEM
@@ -33,8 +34,14 @@ _UNMET = """
     WHERE run_dependencies.run_id = {run}.id AND needed.status <> 'done'
 """
 
-_SAME_CLUSTER = "other.cluster = candidate.cluster AND other.id <> candidate.id AND NOT ({both_share})"
-_HOLDS_IT = "other.fence > 0 AND other.status IN ('running', 'waiting', 'paused')"
+_SAME_CLUSTER = """
+    other.cluster = candidate.cluster AND other.id <> candidate.id
+    AND NOT ({candidate_shares} AND ({other_shares} OR candidate.fence > 0))
+"""
+_HOLDS_IT = """
+    other.status IN ('running', 'waiting', 'paused') AND other.fence > 0
+    AND (other.status = 'running' OR NOT {other_shares})
+"""
 _CAME_EARLIER = f"""
     other.status = 'queued' AND other.ordinal < candidate.ordinal AND NOT EXISTS ({_UNMET.format(run="other")})
 """
@@ -115,8 +122,8 @@ class Leases(Store):
 
 
 def _next_candidate(session: Session, now: datetime, sharing: Collection[str], only: RunId | None) -> Run | None:
-    same_cluster, params = _same_cluster(sharing)
-    params["now"] = time_text(now)
+    conflict = _conflict(sharing)
+    params = {**conflict.params, "now": time_text(now)}
     narrowed = ""
     if only is not None:
         narrowed, params["only"] = "AND candidate.id = :only", only
@@ -124,9 +131,8 @@ def _next_candidate(session: Session, now: datetime, sharing: Collection[str], o
         SELECT candidate.* FROM runs AS candidate
         WHERE {_DUE} {narrowed}
             AND NOT EXISTS ({_UNMET.format(run="candidate")})
-            AND NOT EXISTS (
-                SELECT 1 FROM runs AS other WHERE {same_cluster} AND (({_HOLDS_IT}) OR ({_CAME_EARLIER}))
-            )
+            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE {conflict.holds_it})
+            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE {conflict.came_earlier})
         ORDER BY candidate.ordinal LIMIT 1
         """
     row = session.row(sql + session.for_update, params)
@@ -164,19 +170,29 @@ def _claim(session: Session, run: Run, worker: WorkerId, lease_until: datetime, 
     return load_run(session, run.id)
 
 
-def _same_cluster(sharing: Collection[str]) -> tuple[str, dict[str, Cell]]:
-    """The condition under which `other` and `candidate` may not work at the same time, and its parameters."""
-    if not sharing:
-        return _SAME_CLUSTER.format(both_share="1 = 0"), {}
+@dataclass(frozen=True, slots=True)
+class _Conflict:
+    """When `other` keeps `candidate` from their cluster, as conditions in SQL, and their parameters."""
+
+    holds_it: str
+    came_earlier: str
+    params: dict[str, Cell]
+
+
+def _conflict(sharing: Collection[str]) -> _Conflict:
     params: dict[str, Cell] = {f"sharing_{number}": name for number, name in enumerate(sorted(sharing))}
     names = ", ".join(f":{param}" for param in params)
-    both_share = f"other.workflow IN ({names}) AND candidate.workflow IN ({names})"
-    return _SAME_CLUSTER.format(both_share=both_share), params
+    shares = {
+        "candidate_shares": f"candidate.workflow IN ({names})" if names else "1 = 0",
+        "other_shares": f"other.workflow IN ({names})" if names else "1 = 0",
+    }
+    same_cluster = _SAME_CLUSTER.format(**shares)
+    return _Conflict(f"{same_cluster} AND {_HOLDS_IT.format(**shares)}", f"{same_cluster} AND {_CAME_EARLIER}", params)
 
 
 def _unexplained(session: Session, sharing: Collection[str]) -> Sequence[tuple[RunId, Message]]:
     """Each queued run without a reason that something keeps from beginning, and that reason."""
-    same_cluster, params = _same_cluster(sharing)
+    conflict = _conflict(sharing)
     sql = f"""
         SELECT candidate.id AS id, needed.id AS needed, needed.workflow AS needed_workflow,
             holder.id AS holder, holder.workflow AS holder_workflow
@@ -188,14 +204,14 @@ def _unexplained(session: Session, sharing: Collection[str]) -> Sequence[tuple[R
             ORDER BY other.ordinal LIMIT 1
         )
         LEFT JOIN runs AS holder ON holder.id = COALESCE(
-            (SELECT other.id FROM runs AS other WHERE {same_cluster} AND {_HOLDS_IT} LIMIT 1),
-            (SELECT other.id FROM runs AS other WHERE {same_cluster} AND {_CAME_EARLIER} LIMIT 1)
+            (SELECT other.id FROM runs AS other WHERE {conflict.holds_it} LIMIT 1),
+            (SELECT other.id FROM runs AS other WHERE {conflict.came_earlier} LIMIT 1)
         )
         WHERE candidate.status = 'queued' AND candidate.reason IS NULL
             AND (needed.id IS NOT NULL OR holder.id IS NOT NULL)
         ORDER BY candidate.ordinal
         """
-    return [(RunId(row.text("id")), _why_queued(row)) for row in session.rows(sql, params)]
+    return [(RunId(row.text("id")), _why_queued(row)) for row in session.rows(sql, conflict.params)]
 
 
 def _why_queued(row: Row) -> Message:

@@ -23,7 +23,7 @@ from workflows.recovery import take_over_dead
 
 LONGEST_REST_SECONDS = 5.0
 """A missed wake-up costs this much at most."""
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 0.1
 _AFTER_DATABASE_TROUBLE_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
@@ -152,7 +152,7 @@ class Heartbeat:
 
 
 def rest_until_news(repository: Repository, poke: threading.Event) -> Callable[[float], None]:
-    """The `idle` of a worker on SQLite, which cannot be told of news: it asks cheaply, five times a second.
+    """The `idle` of a worker on SQLite, which cannot be told of news: it asks cheaply, ten times a second.
 
     What was committed since the last rest ends this one at once, so that nothing is missed in between. Setting
     `poke` ends it too.

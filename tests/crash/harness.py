@@ -149,8 +149,11 @@ class Scenario:
         for kill_at in kills:
             self._in_child(kill_at)
         for _ in range(MOST_PROCESSES):
-            if self._end().status in {RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED}:
+            status = self._end().status
+            if status.is_finished:
                 break
+            if status is RunStatus.FAILED:
+                self._retry_as_a_person_would()
             self._in_child(0)
         return self._end()
 
@@ -217,6 +220,11 @@ class Scenario:
             repository.answer_question(
                 question.id, options_version=question.options_version, principal=person(), option_id=option
             )
+
+    def _retry_as_a_person_would(self) -> None:
+        repository = self._open()
+        repository.retry_run(self.run_id, actor=person())
+        repository.close()
 
     def _platform(self) -> FakePlatform:
         return FakePlatform(self._clock, self._folder / "platform", lag=self._lag)

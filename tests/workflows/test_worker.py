@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from core.ids import WorkerId
+from core.json_value import JsonObject
 from state.errors import IllegalTransition, LeaseLost
 from state.records import EffectStatus, QuestionStatus, Run, RunStatus
 from state.repository import Repository
@@ -162,24 +163,43 @@ def test_a_run_that_begins_says_no_longer_what_it_waited_for(repository: Reposit
     assert (run.id, run.reason) == (second.id, None)
 
 
-def test_jobs_run_beside_each_other_and_a_delete_waits_for_them(repository: Repository, clock: FakeClock) -> None:
+def test_jobs_run_beside_each_other_and_wait_for_an_earlier_deletion(repository: Repository, clock: FakeClock) -> None:
     job = workflow(sleep_forever, name="job", shares_cluster=True)
-    delete = workflow(done, name="delete")
-    jobs = [create_run(repository, workflow="job", cluster="c1") for _ in range(2)]
     deletion = create_run(repository, workflow="delete", cluster="c1")
-    late = create_run(repository, workflow="job", cluster="c1")
-    worker = make_worker(repository, clock, job, delete)
+    jobs = [create_run(repository, workflow="job", cluster="c1") for _ in range(2)]
+    worker = make_worker(repository, clock, job, workflow(sleep_forever, name="delete"))
 
     worker.work_until_idle()
+    assert [repository.get_run(run.id).status for run in jobs] == [RunStatus.QUEUED] * 2
 
+    repository.cancel_run(deletion.id, actor=person())
+    worker.work_until_idle()
     assert [repository.get_run(run.id).status for run in jobs] == [RunStatus.WAITING] * 2
-    assert repository.get_run(deletion.id).status is RunStatus.QUEUED
-    assert repository.get_run(late.id).status is RunStatus.QUEUED, "it would overtake the deletion"
-    for run in jobs:
-        repository.cancel_run(run.id, actor=person())
+
+
+def test_a_job_that_is_followed_does_not_hold_up_a_deletion_nor_stop_for_it(
+    repository: Repository, clock: FakeClock
+) -> None:
+    followed = create_run(repository, workflow="job", cluster="c1")
+    job = workflow(sleep_forever, name="job", shares_cluster=True)
+    worker = make_worker(repository, clock, job, workflow(sleep_forever, name="delete"))
     worker.work_until_idle()
-    assert repository.get_run(deletion.id).status is RunStatus.DONE
-    assert repository.get_run(late.id).status is RunStatus.WAITING
+    deletion = create_run(repository, workflow="delete", cluster="c1")
+
+    worker.work_until_idle()
+    assert repository.get_run(deletion.id).status is RunStatus.WAITING
+
+    clock.advance(timedelta(days=1))
+    worker.work_until_idle(only=followed.id)
+    assert repository.list_steps(followed.id)[0].attempts == 2
+
+
+def test_a_deletion_waits_while_a_job_is_in_the_middle_of_a_step(repository: Repository, clock: FakeClock) -> None:
+    create_run(repository, workflow="job", cluster="c1")
+    claimed(repository, clock, sharing=("job",))
+    create_run(repository, workflow="delete", cluster="c1")
+
+    assert claim(repository, clock, worker="b", sharing=("job",)) is None
 
 
 def test_a_failed_run_does_not_keep_others_from_its_cluster(repository: Repository, clock: FakeClock) -> None:
@@ -401,3 +421,58 @@ def test_a_poke_ends_the_rest(repository: Repository) -> None:
     poke.set()
 
     rest(60.0)
+
+
+# A worker that slept
+
+
+class NappingPlatform(FakePlatform):
+    """Calls `nap` during its first look: what happens to a process that is stopped for a while there."""
+
+    def __init__(self, clock: FakeClock, nap: Callable[[], None]) -> None:
+        super().__init__(clock)
+        self._nap: Callable[[], None] | None = nap
+
+    def call(self, service: str, operation: str, params: JsonObject) -> JsonObject:
+        seen = super().call(service, operation, params)
+        if operation == "List" and self._nap is not None:
+            nap, self._nap = self._nap, None
+            nap()
+        return seen
+
+
+def test_a_worker_that_sleeps_between_its_look_and_its_call_does_not_call(
+    repository: Repository, clock: FakeClock
+) -> None:
+    def make(context: StepContext, params: ToyParams) -> Outcome:
+        context.perform(CREATE, Thing())
+        return Done()
+
+    def oversleep() -> None:
+        clock.advance(timedelta(seconds=31))
+        make_worker(repository, clock, workflow(make), platform=platform, worker_id="quick").work_until_idle()
+
+    platform = NappingPlatform(clock, oversleep)
+    run = create_run(repository)
+    make_worker(repository, clock, workflow(make), platform=platform, worker_id="sleepy").work_until_idle()
+
+    assert platform.counts() == {"Create thing": 1}
+    assert repository.get_run(run.id).status is RunStatus.DONE
+    assert repository.verify_audit(run.id) is None
+
+
+def test_a_worker_that_sleeps_through_its_step_commits_nothing_of_it(repository: Repository, clock: FakeClock) -> None:
+    workers: list[str] = []
+
+    def slow(context: StepContext, params: ToyParams) -> Outcome:
+        workers.append(str(context.run.lease_owner))
+        if len(workers) == 1:
+            clock.advance(timedelta(seconds=31))
+            make_worker(repository, clock, workflow(slow), worker_id="quick").work_until_idle()
+        return Done(data={"by": str(context.run.lease_owner)})
+
+    run = create_run(repository)
+    make_worker(repository, clock, workflow(slow), worker_id="sleepy").work_until_idle()
+
+    assert workers == ["sleepy", "quick"]
+    assert repository.get_run(run.id).data == {"by": "quick"}
