@@ -59,12 +59,14 @@ class JobController:
         pods: dict[str, list[Obj]] = {}
         for pod in plane.store.objects("pods"):
             pods.setdefault(text(owner_of(pod), "uid"), []).append(pod)
+        now = time.monotonic()
+        self._not_before = {uid: until for uid, until in self._not_before.items() if until > now}
         for job in plane.store.objects(JOBS):
             self._sync_job(plane, job, pods.get(uid_of(job), []))
 
     def _sync_job(self, plane: ControlPlane, job: Obj, pods: list[Obj]) -> None:
         restarts = number(job, "status", "restartCount") or 0
-        if time.monotonic() < self._not_before.get(uid_of(job), 0.0):
+        if uid_of(job) in self._not_before:
             return
         running = _Job(plane, job, pods, self._kubelet)
         try:
@@ -154,8 +156,10 @@ class _Job:
             self._condition("Running", "False", "JobResizing", why)
             self._event("JobResizing", why)
             self._delete_pods()
-        elif len(self._pods) < size:
+        elif len(self._pods) < size and self._is("Running"):
             self._lose_pods(size - len(self._pods))
+        elif len(self._pods) < size:
+            self._delete_pods()  # they are made again, all together
         elif failed is not None:
             self._restart_ranks(failed)
         elif all(phase == "Succeeded" for phase in phases):
@@ -166,22 +170,21 @@ class _Job:
             self._event("Running", f"all {size} pods are running")
 
     def _create_pods(self) -> None:
-        size = self._size()
+        self._accept()
+        if self._is("Suspended"):
+            self._condition("Suspended", "False", "JobResumed", "the job is no longer suspended")
+        wanted = [(replica, i) for replica in self._replicas() for i in range(number(replica, "replicas") or 0)]
+        pods = [_pod(self._job, replica, index, rank, len(wanted)) for rank, (replica, index) in enumerate(wanted)]
+        names: list[JsonValue] = [name_of(pod).name for pod in pods]
+        status: Obj = {"masterAddr": "127.0.0.1", "masterPort": _free_port(), "jobPods": names}
+        self._change(lambda job: merged(job, status, "status") if pods else job)
+        for pod in pods:
+            self._plane.resources.add("pods", pod)
+
+    def _accept(self) -> None:
         if not self._is("Created"):
             self._condition("Created", "True", "JobCreated", "the job has been accepted")
             self._event("JobCreated", "the job has been accepted")
-        if self._is("Suspended"):
-            self._condition("Suspended", "False", "JobResumed", "the job is no longer suspended")
-        if not size:
-            return
-        self._change(
-            lambda job: put(put(job, _free_port(), "status", "masterPort"), "127.0.0.1", "status", "masterAddr")
-        )
-        wanted = [(replica, i) for replica in self._replicas() for i in range(number(replica, "replicas") or 0)]
-        pods = [_pod(self._job, replica, index, rank, size) for rank, (replica, index) in enumerate(wanted)]
-        self._change(lambda job: put(job, [name_of(pod).name for pod in pods], "status", "jobPods"))
-        for pod in pods:
-            self._plane.resources.add("pods", pod)
 
     def _restart_ranks(self, failed: Obj) -> None:
         """Process level: every rank anew in its pod, unless the retries are used up."""
@@ -234,8 +237,7 @@ class _Job:
     def _suspend(self) -> None:
         if not self._is("Suspended"):
             first = not self._is("Created")
-            if first:
-                self._condition("Created", "True", "JobCreated", "the job has been accepted")
+            self._accept()
             self._condition("Suspended", "True", "JobSuspended", "runPolicy.suspend is set")
             self._condition("Running", "False", "JobSuspended", "runPolicy.suspend is set")
             self._event("JobInitiallySuspended" if first else "JobSuspended", "runPolicy.suspend is set")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from starlette.routing import Route
 
 from core.json_value import JsonValue
 from twin.kube import discovery, protobuf
-from twin.kube.errors import ApiError, bad_request, method_not_allowed, no_such_path, not_found
+from twin.kube.errors import ApiError, bad_request, method_not_allowed, no_such_path
 from twin.kube.objects import Obj, encode, mapping, name_of, number, parse_json, text
 from twin.kube.paths import Target, resource_target
 from twin.kube.planes import ControlPlane, ControlPlanes
@@ -83,7 +84,8 @@ class _Server:
             target = resource_target(plane.kinds, parts)
             if request.method == "GET":
                 return self._read(plane, target, request)
-            return self._write(plane, target, request, body, user)
+            # In a thread: the log may wait for the world, and other requests shall not wait for that.
+            return await asyncio.to_thread(self._write, plane, target, request, body, user)
         except ApiError as error:
             return _json(error.body(), error.code)
 
@@ -126,12 +128,8 @@ class _Server:
         options = _write_options(request, target)
         match request.method, target.subresource:
             case "POST", "eviction":
-                evict(
-                    plane.resources,
-                    target.kind,
-                    target.name,
-                    _delete_options(request, _parsed(request, body), "deleteOptions"),
-                )
+                options_of_delete = _delete_options(request, mapping(_parsed(request, body), "deleteOptions"))
+                evict(plane.resources, target.kind, target.name, options_of_delete)
                 return _json(_SUCCESS, 201), True
             case "POST", "" if not target.name.name:
                 written = plane.resources.create(target.kind, target.name.namespace, _parsed(request, body), options)
@@ -141,8 +139,6 @@ class _Server:
                 return _json(scale_of(target.kind, written.object)), written.changed
             case "PUT", "" | "status" if target.name.name:
                 written = plane.resources.replace(target.kind, target.name, _parsed(request, body), options)
-            case "PUT", "finalize":
-                return self._finalised(plane, target, _parsed(request, body))
             case "PATCH", "" | "status" if target.name.name:
                 kind = _patch_type(request)
                 patch = _parsed_yaml(body) if kind is PatchType.APPLY else _parsed_any(request, body)
@@ -152,18 +148,6 @@ class _Server:
             case _:
                 raise method_not_allowed(f"{request.method} of {request.url.path}")
         return _answered(plane, target, request, written), written.changed
-
-    def _finalised(self, plane: ControlPlane, target: Target, body: Obj) -> tuple[Response, bool]:
-        """A namespace whose finalizers someone takes off; it goes when none is left."""
-        finalizers = mapping(body, "spec").get("finalizers") or []
-        after = plane.resources.modify(
-            "namespaces",
-            target.name,
-            lambda ns: {**ns, "spec": {**mapping(ns, "spec"), "finalizers": finalizers}},
-        )
-        if after is None:
-            raise not_found("", "namespaces", target.name.name)
-        return _json(after), True
 
 
 def _discover(plane: ControlPlane, request: Request, parts: list[str]) -> Response | None:
@@ -260,8 +244,7 @@ def _write_options(request: Request, target: Target) -> WriteOptions:
     )
 
 
-def _delete_options(request: Request, body: Obj, key: str = "") -> DeleteOptions:
-    body = mapping(body, key) if key else body
+def _delete_options(request: Request, body: Obj) -> DeleteOptions:
     query, grace = request.query_params, number(body, "gracePeriodSeconds")
     written = query.get("gracePeriodSeconds", "")
     return DeleteOptions(

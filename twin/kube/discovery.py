@@ -29,7 +29,6 @@ _SUBRESOURCE_KINDS: Final = {
     "scale": ("autoscaling", "v1", "Scale", ["get", "patch", "update"]),
     "log": ("", "v1", "Pod", ["get"]),
     "eviction": ("policy", "v1", "Eviction", ["create"]),
-    "finalize": None,
 }
 _REVIEW: Final = ("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews")
 

@@ -63,14 +63,8 @@ class Kind:
 
     @property
     def subresources(self) -> tuple[str, ...]:
-        extra = _EXTRA_SUBRESOURCES.get(self.resource, ())
+        extra = ("log", "eviction") if self.resource == "pods" else ()
         return (*(["status"] if self.has_status else []), *(["scale"] if self.scale else []), *extra)
-
-
-_EXTRA_SUBRESOURCES: Final[dict[str, tuple[str, ...]]] = {
-    "pods": ("log", "eviction"),
-    "namespaces": ("finalize",),
-}
 
 
 def _row(row: Obj) -> Kind:

@@ -135,6 +135,9 @@ def test_a_job_whose_pods_name_is_taken_says_so_and_others_go_on(world: World) -
 
     assert "FailedCreate" in world.events()
     assert not world.is_job("Running")
+    assert "restartCount" not in mapping(world.job(), "status")
+    world.delete("pods", "train-pod-0", grace_seconds=0)
+    world.until_job("Completed")
 
 
 def test_a_program_that_fails_at_once_does_not_spin(world: World) -> None:

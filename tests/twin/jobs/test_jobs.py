@@ -150,6 +150,18 @@ def test_a_job_waits_whole_when_a_node_leaves_and_nothing_is_free(world: World) 
     world.until_job("Running")
 
 
+def test_a_pod_lost_before_the_job_runs_is_made_again_uncounted(world: World) -> None:
+    world.add_nodes(1)
+    world.create(JOBS, job_body(*LOOP, gpus=4))
+    world.until(lambda: len(world.pods()) == 2)
+
+    world.delete("pods", "train-pod-1", grace_seconds=0)
+    world.add_nodes(1)
+    world.until_job("Running")
+
+    assert number(world.job(), "status", "restartCount") is None
+
+
 def test_suspending_ends_the_pods_and_resuming_starts_them_again(world: World) -> None:
     world.add_nodes(2)
     world.create(JOBS, job_body(*LOOP, policy={"suspend": True}))
