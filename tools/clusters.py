@@ -28,14 +28,13 @@ from tools.reading import child, children, number, text, texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterDetails:
-    """A cluster with what its successors need: where its API server is, where it stands, whose it is."""
+    """A cluster with what other tools need: where its API server is, and where it stands."""
 
     cluster: Cluster
     eks_arn: str
     subnet_ids: tuple[str, ...]
     security_group_ids: tuple[str, ...]
     is_continuous: bool
-    tags: dict[str, str]
 
     @property
     def eks_name(self) -> str:
@@ -71,14 +70,12 @@ def find_cluster(clients: Clients, name: str) -> ClusterDetails | None:
         answer = clients.aws.call("sagemaker", "DescribeCluster", {"ClusterName": name})
     except TargetNotFound:
         return None
-    arn = text(answer, "ClusterArn")
     return ClusterDetails(
         cluster=_cluster(answer),
         eks_arn=text(answer, "Orchestrator", "Eks", "ClusterArn"),
         subnet_ids=tuple(texts(answer, "VpcConfig", "Subnets")),
         security_group_ids=tuple(texts(answer, "VpcConfig", "SecurityGroupIds")),
         is_continuous=text(answer, "NodeProvisioningMode") == "Continuous",
-        tags=_tags(clients, arn),
     )
 
 
@@ -176,7 +173,7 @@ def _is_there(clients: Clients, args: CreateClusterArgs, intent: Intent) -> Obse
     found = find_cluster(clients, args.cluster)
     if found is None:
         return Absent()
-    if found.tags.get(TOKEN_TAG) != intent.token:
+    if _tags(clients, found.cluster.arn).get(TOKEN_TAG) != intent.token:
         return CannotTell(name_of_others("HyperPod cluster", args.cluster))
     return Found({"arn": found.cluster.arn})
 

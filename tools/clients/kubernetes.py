@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -34,6 +35,7 @@ from tools.errors import (
     TargetNotFound,
     ToolError,
 )
+from tools.reading import at, text
 
 FIELD_MANAGER: Final = "muster"
 _TIMEOUT_SECONDS: Final = (5.0, 30.0)
@@ -41,55 +43,64 @@ _TIMEOUT_SECONDS: Final = (5.0, 30.0)
 _PAGE: Final = 500
 
 
+_ADDRESS_KEPT_FOR: Final = timedelta(minutes=5)
+"""A control plane keeps its address for life; one that was deleted and made again gets another."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Server:
     endpoint: str
+    authority: str
     request: Callable[..., Any]
+    found_at: datetime
 
 
 class EksConnector:
     """`tools.clients.base.KubernetesConnector` for EKS: address and CA from eks:DescribeCluster."""
 
     def __init__(self, aws: BotoAws, clock: Clock) -> None:
-        self._aws, self._lock = aws, Lock()
+        self._aws, self._clock, self._lock = aws, clock, Lock()
         self._tokens = EksTokens(aws.session, region=aws.region, endpoint_url=aws.endpoint_url, clock=clock)
-        self._servers: dict[tuple[str, str], _Server] = {}
+        self._servers: dict[str, _Server] = {}
 
     def connect(self, eks_cluster_name: str) -> EksKubernetes:
         """Raises `TargetNotFound` without such a cluster, `Conflict` before it has an endpoint."""
-        answer = self._aws.call("eks", "DescribeCluster", {"name": eks_cluster_name})
-        cluster = answer.get("cluster")
-        details: Mapping[str, Any] = cluster if isinstance(cluster, Mapping) else {}
-        endpoint = str(details.get("endpoint") or "")
+        with self._lock:
+            server = self._servers.get(eks_cluster_name)
+        now = self._clock.now()
+        if server is None or not timedelta() <= now - server.found_at < _ADDRESS_KEPT_FOR:
+            server = self._find(eks_cluster_name, server, now)
+            with self._lock:
+                self._servers[eks_cluster_name] = server
+        return EksKubernetes(eks_cluster_name, server, self._tokens, lambda: self._forget(eks_cluster_name))
+
+    def _find(self, name: str, known: _Server | None, now: datetime) -> _Server:
+        cluster = at(self._aws.call("eks", "DescribeCluster", {"name": name}), "cluster")
+        endpoint, authority = text(cluster, "endpoint").rstrip("/"), text(cluster, "certificateAuthority", "data")
         if not endpoint:
             raise Conflict(
-                message(
-                    "tools.control_plane_not_ready", cluster=eks_cluster_name, status=str(details.get("status", ""))
-                ),
+                message("tools.control_plane_not_ready", cluster=name, status=text(cluster, "status")),
                 call="eks:DescribeCluster",
                 failure_class=FailureClass.TRANSIENT,
             )
         if self._aws.is_local and not is_loopback(endpoint):
-            raise EndpointRefused(
-                message("tools.kubernetes_left_loopback", cluster=eks_cluster_name, endpoint=endpoint)
-            )
-        authority = str((details.get("certificateAuthority") or {}).get("data") or "")
-        return EksKubernetes(eks_cluster_name, self._server(endpoint, authority), self._tokens)
+            raise EndpointRefused(message("tools.kubernetes_left_loopback", cluster=name, endpoint=endpoint))
+        if known is not None and (known.endpoint, known.authority) == (endpoint, authority):
+            return replace(known, found_at=now)
+        rest: Any = RESTClientObject(_configuration(endpoint, authority))
+        return _Server(endpoint, authority, rest.request, now)
 
-    def _server(self, endpoint: str, authority: str) -> _Server:
+    def _forget(self, name: str) -> None:
+        """It did not answer: where it is is asked anew."""
         with self._lock:
-            key = (endpoint, authority)
-            if key not in self._servers:
-                rest: Any = RESTClientObject(_configuration(endpoint, authority))
-                self._servers[key] = _Server(endpoint.rstrip("/"), rest.request)
-            return self._servers[key]
+            self._servers.pop(name, None)
 
 
 class EksKubernetes:
     """`tools.clients.base.KubernetesClient` of one cluster."""
 
-    def __init__(self, name: str, server: _Server, tokens: EksTokens) -> None:
-        self._name, self._server, self._tokens = name, server, tokens
+    def __init__(self, name: str, server: _Server, tokens: EksTokens, forget: Callable[[], None]) -> None:
+        self._name, self._server, self._tokens, self._forget = name, server, tokens, forget
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> JsonObject:
         return self._json("GET", "get", kind, name, namespace)
@@ -172,12 +183,14 @@ class EksKubernetes:
             response = self._server.request(method, url, headers=headers, body=body, _request_timeout=_TIMEOUT_SECONDS)
             answer = bytes(response.read())
         except (NewConnectionError, ConnectTimeoutError) as error:
+            self._forget()
             raise _unreachable(call, str(error)) from error
         except (HTTPError, ApiException) as error:
             raise _no_answer(call, str(error), changes=method != "GET") from error
         if response.status >= 400:
             if response.status == 401:
                 self._tokens.forget(self._name)
+                self._forget()
             raise _from_status(int(response.status), answer, call, changes=method != "GET")
         return answer
 

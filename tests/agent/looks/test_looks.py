@@ -55,7 +55,6 @@ BASE = ClusterDetails(
     subnet_ids=(),
     security_group_ids=(),
     is_continuous=True,
-    tags={},
 )
 
 

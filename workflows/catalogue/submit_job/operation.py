@@ -261,7 +261,7 @@ def _image_question() -> QuestionDraft:
 def _free_name(draft: Draft, place: _Place, team: str, reads: Reads) -> str:
     """Nobody has to name a job. On a cluster still to be made the plan's own node tells its jobs apart."""
     if not place.eks_name:
-        return "train-" + re.sub(r"[^a-z0-9]+", "-", draft.node_id.lower()).strip("-")
+        return "train-" + re.sub(r"[^a-z0-9]+", "-", draft.node_id.lower()).strip("-").rpartition("-")[2]
     number = 1
     while _exists(place, team, f"train-{number}", reads):
         number += 1
