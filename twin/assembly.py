@@ -160,6 +160,7 @@ class Twin:
         self.sim = Simulation(
             world or build_world(spec, self.clock.now()),
             self.clock,
+            seed,
             Random(f"{seed}:{restarts}"),
             self.kubernetes.orchestration,
             self.kubernetes.workloads,
@@ -171,6 +172,8 @@ class Twin:
         parts = self._account.begin(spec.region, zones, seed, lambda: populate_account(self._account, spec))
         if world is None:
             populate_clusters(self._context(), spec, parts)
+        else:
+            self._provisioning.hold_addresses(world)
         self._save()
 
     def _context(self) -> Context:

@@ -34,6 +34,18 @@ def _cluster(world: World, cluster: Cluster) -> dict[str, object]:
         "nodes_ready": sum(node.is_ready for node in nodes),
         "nodes_replaced": sum(node.replaced for node in nodes),
         "nodes_rebooted": sum(node.rebooted for node in nodes),
+        "nodes": [
+            {
+                "logical_id": node.logical_id,
+                "instance_id": node.instance_id,
+                "group": node.group,
+                "zone": node.zone,
+                "status": node.status,
+                "is_ready": node.is_ready,
+                "health": node.health,
+            }
+            for node in nodes
+        ],
         "groups": {
             group.name: {
                 "type": group.spec.get("InstanceType"),

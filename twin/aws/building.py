@@ -138,7 +138,8 @@ def _add_cluster(ctx: Context, spec: ClusterSpec, part: AccountPart) -> None:
     _add_storage(ctx, spec, part)
     for each in cluster.groups.values():
         for node in ctx.provisioning.reconcile(sim, cluster, each):
-            grant = Grant(ZoneId(spec.zone), InstanceTypeName(each.spec["InstanceType"]))
+            zone = ZoneId(spec.zone)
+            grant = Grant(zone, InstanceTypeName(each.spec["InstanceType"]), part.subnets[zone])
             ctx.provisioning.make_running(sim, cluster, node, grant)
     _seed_workloads(ctx, spec, cluster)
 

@@ -18,10 +18,10 @@ def describe_instance_type_offerings(ctx: Context, params: Params) -> Reply:
     if kind not in {"region", "availability-zone", "availability-zone-id"}:
         raise AwsError("InvalidParameterValue", f"Invalid value for LocationType: {kind}")
     filters = _filters(params, {"instance-type", "location"})
-    offerings = sorted({(_ec2_name(name), _location(ctx.seen, zone_id, kind)) for zone_id, name in _offers(ctx.seen)})
+    offerings = {(_ec2_name(name), _location(ctx.seen, zone_id, kind)) for zone_id, name in _offers(ctx.seen)}
     found = [
         {"InstanceType": name, "LocationType": kind, "Location": location}
-        for name, location in offerings
+        for name, location in sorted(offerings, key=lambda offer: ctx.sim.order("".join(offer)))
         if _matches(filters, "instance-type", name) and _matches(filters, "location", location)
     ]
     chosen, token = page(found, params, size=1000)

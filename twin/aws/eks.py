@@ -7,7 +7,7 @@ import json
 from typing import TypeVar
 
 from twin.aws.context import Context, Handler
-from twin.aws.errors import AwsError
+from twin.aws.errors import AwsError, NotInTwin
 from twin.aws.paging import page
 from twin.aws.params import Params, Reply
 from twin.world import durations
@@ -15,6 +15,7 @@ from twin.world.simulation import Simulation, TimerAction
 from twin.world.state import EksCluster, Spec, World
 
 T = TypeVar("T")
+MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 DEFAULT_VERSION = "1.34"
 SUPPORTED_VERSIONS = ("1.31", "1.32", "1.33", "1.34")
 ADDON_VERSIONS: dict[str, str] = {
@@ -34,7 +35,13 @@ REQUIRES = {"amazon-sagemaker-hyperpod-training-operator": "cert-manager"}
 
 
 def timer_actions() -> dict[str, TimerAction]:
-    return {"eks.active": _active, "eks.gone": _gone, "eks.addon": _addon_settled, "eks.addon_gone": _addon_gone}
+    return {
+        "eks.active": _active,
+        "eks.gone": _gone,
+        "eks.updated": _updated,
+        "eks.addon": _addon_settled,
+        "eks.addon_gone": _addon_gone,
+    }
 
 
 def make_cluster(sim: Simulation, arn: str, name: str, spec: Spec, status: str) -> EksCluster:
@@ -94,6 +101,30 @@ def delete_cluster(ctx: Context, params: Params) -> Reply:
     cluster.status = "DELETING"
     ctx.sim.after(ctx.sim.between(durations.EKS_DELETE), "eks.gone", name=cluster.name)
     return {"cluster": _describe(ctx, cluster)}
+
+
+def update_cluster_config(ctx: Context, params: Params) -> Reply:
+    """Authentication can only be widened towards access entries, one way: never back to CONFIG_MAP."""
+    cluster = _find(ctx.sim.world, params.text("name"))
+    if cluster.status != "ACTIVE":
+        raise AwsError("ResourceInUseException", f"Cluster {cluster.name} is {cluster.status}.", status=409)
+    changes = set(params) - {"name", "clientRequestToken"}
+    if changes != {"accessConfig"}:
+        raise NotInTwin(f"eks:UpdateClusterConfig of {', '.join(sorted(changes))}")
+    old = cluster.spec.get("accessConfig", {}).get("authenticationMode", MODES[0])
+    new = params.structure("accessConfig").text("authenticationMode", old)
+    if MODES.index(new) <= MODES.index(old):
+        raise AwsError("InvalidRequestException", f"The authentication mode cannot be changed from {old} to {new}.")
+    cluster.spec["accessConfig"] = cluster.spec.get("accessConfig", {}) | {"authenticationMode": new}
+    cluster.status = "UPDATING"
+    return {"update": _begin_update(ctx, cluster, "AccessConfigUpdate", "")}
+
+
+def describe_update(ctx: Context, params: Params) -> Reply:
+    found = _find(ctx.seen, params.text("name")).updates.get(params.text("updateId"))
+    if found is None:
+        raise AwsError("ResourceNotFoundException", f"No update found for ID: {params.text('updateId')}", status=404)
+    return {"update": found}
 
 
 def create_access_entry(ctx: Context, params: Params) -> Reply:
@@ -210,17 +241,7 @@ def update_addon(ctx: Context, params: Params) -> Reply:
     addon["status"], addon["modifiedAt"] = "UPDATING", ctx.sim.now.timestamp()
     if "configurationValues" in params:
         addon["configurationValues"] = params.text("configurationValues")
-    _settle_later(ctx, cluster, addon["addonName"])
-    return {
-        "update": {
-            "id": ctx.sim.uuid(),
-            "status": "InProgress",
-            "type": "AddonUpdate",
-            "params": [],
-            "createdAt": ctx.sim.now,
-            "errors": [],
-        }
-    }
+    return {"update": _begin_update(ctx, cluster, "AddonUpdate", addon["addonName"])}
 
 
 def delete_addon(ctx: Context, params: Params) -> Reply:
@@ -308,6 +329,8 @@ OPERATIONS: dict[str, Handler] = {
     "DescribeCluster": describe_cluster,
     "ListClusters": list_clusters,
     "DeleteCluster": delete_cluster,
+    "UpdateClusterConfig": update_cluster_config,
+    "DescribeUpdate": describe_update,
     "CreateAccessEntry": create_access_entry,
     "DescribeAccessEntry": describe_access_entry,
     "ListAccessEntries": list_access_entries,
@@ -411,6 +434,32 @@ def _association(association: Spec) -> Reply:
 def _settle_later(ctx: Context, cluster: EksCluster, addon: str) -> None:
     delay = ctx.sim.between(durations.ADDON_CHANGE)
     ctx.sim.after(delay, "eks.addon", cluster=cluster.name, addon=addon)
+
+
+def _begin_update(ctx: Context, cluster: EksCluster, kind: str, addon: str) -> Spec:
+    update: Spec = {
+        "id": ctx.sim.uuid(),
+        "status": "InProgress",
+        "type": kind,
+        "params": [],
+        "createdAt": ctx.sim.now.timestamp(),
+        "errors": [],
+    }
+    cluster.updates[update["id"]] = update
+    delay = ctx.sim.between(durations.ADDON_CHANGE)
+    ctx.sim.after(delay, "eks.updated", cluster=cluster.name, update=update["id"], addon=addon)
+    return update
+
+
+def _updated(sim: Simulation, args: dict[str, str]) -> None:
+    cluster = sim.world.eks.get(args["cluster"])
+    if cluster is None:
+        return
+    cluster.updates[args["update"]]["status"] = "Successful"
+    if args["addon"]:
+        _addon_settled(sim, args)
+    elif cluster.status == "UPDATING":
+        cluster.status = "ACTIVE"
 
 
 def _active(sim: Simulation, args: dict[str, str]) -> None:

@@ -108,6 +108,11 @@ class MotoHost:
             return None
         return Subnet(subnet_id, found.vpc_id, ZoneId(found.availability_zone_id), found.available_ip_address_count)
 
+    def hold_addresses(self, subnet_id: str, count: int) -> None:
+        for zone in self._ec2().subnets.values():
+            if subnet_id in zone:
+                zone[subnet_id]._available_ip_addresses -= count
+
     def has_security_group(self, group_id: str) -> bool:
         return self._ec2().get_security_group_from_id(group_id) is not None
 

@@ -18,7 +18,8 @@ def list_service_quotas(ctx: Context, params: Params) -> Reply:
     service = params.text("ServiceCode")
     if service != "sagemaker":
         raise AwsError("NoSuchResourceException", f"The twin holds no quotas of service {service}.")
-    chosen, token = page(_quotas(ctx.seen), params)
+    quotas = sorted(_quotas(ctx.seen), key=lambda quota: ctx.sim.order(str(quota["QuotaName"])))
+    chosen, token = page(quotas, params)
     return {"Quotas": chosen, "NextToken": token}
 
 
@@ -30,9 +31,34 @@ def get_service_quota(ctx: Context, params: Params) -> Reply:
     raise AwsError("NoSuchResourceException", "The request failed because the specified service quota does not exist.")
 
 
+def request_service_quota_increase(ctx: Context, params: Params) -> Reply:
+    """AWS's people decide in days, not in a twin's time: it stays pending."""
+    quota = get_service_quota(ctx, params)["Quota"]
+    code = params.text("QuotaCode")
+    if any(request["QuotaCode"] == code for request in ctx.sim.world.quota_requests):
+        raise AwsError("ResourceAlreadyExistsException", f"A request for quota {code} is open already.")
+    assert isinstance(quota, dict)
+    request = {key: quota[key] for key in ("ServiceCode", "ServiceName", "QuotaCode", "QuotaName", "QuotaArn")} | {
+        "Id": ctx.sim.hex(32),
+        "DesiredValue": params["DesiredValue"],
+        "Status": "PENDING",
+        "Created": ctx.sim.now.timestamp(),
+    }
+    ctx.sim.world.quota_requests.append(request)
+    return {"RequestedQuota": request}
+
+
+def list_requested_changes(ctx: Context, params: Params) -> Reply:
+    code = params.text("QuotaCode")
+    chosen, token = page([item for item in ctx.seen.quota_requests if item["QuotaCode"] == code], params)
+    return {"RequestedQuotas": chosen, "NextToken": token}
+
+
 OPERATIONS: dict[str, Handler] = {
     "ListServiceQuotas": list_service_quotas,
     "GetServiceQuota": get_service_quota,
+    "RequestServiceQuotaIncrease": request_service_quota_increase,
+    "ListRequestedServiceQuotaChangeHistoryByQuota": list_requested_changes,
 }
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.ids import InstanceTypeName, ZoneId
-from twin.world.simulation import Simulation
 from twin.world.state import Cluster, Group, Node, Plan, World
 
 NO_CAPACITY = (
@@ -22,12 +21,28 @@ PLAN_EXHAUSTED = (
 )
 
 
+NO_ADDRESSES = "Insufficient free addresses in subnet {subnet}: an instance of {type} needs {needed}, {left} are left."
+ADDRESSES_ON_EKS = {"p5": 81, "p5e": 81, "p5en": 81, "p4d": 51, "p4de": 51, "trn1": 57, "trn2": 65}
+ADDRESSES_ON_SLURM = {"p5": 32, "p5e": 32, "p5en": 32, "p4d": 4, "p4de": 4, "trn1": 8, "trn2": 16}
+OTHER_ADDRESSES = 15, 2
+"""Per node and family, on EKS and on Slurm (AWS's published preflight figures); any other type as the last line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """One instance taken from a pool."""
 
     zone: ZoneId
     instance_type: InstanceTypeName
+    subnet: str = ""
+
+
+def addresses(instance_type: InstanceTypeName, *, on_eks: bool) -> int:
+    """How many addresses of its subnet a node holds."""
+    family = instance_type.removeprefix("ml.").partition(".")[0]
+    if on_eks:
+        return ADDRESSES_ON_EKS.get(family, OTHER_ADDRESSES[0])
+    return ADDRESSES_ON_SLURM.get(family, OTHER_ADDRESSES[1])
 
 
 def group_types(group: Group) -> list[InstanceTypeName]:
@@ -102,13 +117,6 @@ def plan_in_use(world: World, plan: Plan) -> int:
         if plan_of(world, group) is plan
         for node in cluster.nodes_of(group.name)
     )
-
-
-def zones_in_order(sim: Simulation, zones: Iterable[ZoneId]) -> list[ZoneId]:
-    """Subnets may repeat a zone; which zone the service tries first is its own business."""
-    unique = list(dict.fromkeys(zones))
-    sim.random.shuffle(unique)
-    return unique
 
 
 def _take_from_plan(world: World, plan: Plan, zones: list[ZoneId]) -> Grant | str:

@@ -21,6 +21,9 @@ class Subnet:
 class Environment(Protocol):
     def subnet(self, subnet_id: str) -> Subnet | None: ...
 
+    def hold_addresses(self, subnet_id: str, count: int) -> None:
+        """Take `count` free addresses of the subnet; a negative one gives them back."""
+
     def has_security_group(self, group_id: str) -> bool: ...
 
     def has_role(self, role_arn: str) -> bool: ...

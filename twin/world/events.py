@@ -107,6 +107,11 @@ def begin_scaling(sim: Simulation, cluster: Cluster, changed: dict[str, int]) ->
             {"InstanceGroupName": name, "Status": "InProgress", "Original": original, "Desired": desired}
         )
     cluster.operations.append(operation)
+    for name, former_target in changed.items():
+        lost = former_target - cluster.groups[name].target
+        if lost > 0:  # noise that the service makes while it scales: no fault
+            text = f"{lost} node(s) lost orchestration-ready status in instance group {name}."
+            emit(sim, cluster, text, level="Warn", resource="InstanceGroup", group=name)
     return operation.operation_id
 
 

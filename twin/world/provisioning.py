@@ -9,12 +9,13 @@ Pending (no instance) -> Pending (launching) -> [DeepHealthCheckInProgress] -> R
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from core.ids import InstanceTypeName, NodeLogicalId, ZoneId
 from twin.world import capacity, durations, events, joining, nodelogs
-from twin.world.environment import Environment
+from twin.world.environment import Environment, Subnet
 from twin.world.simulation import Simulation, TimerAction
-from twin.world.state import LATEST_RELEASE, Cluster, Group, Node
+from twin.world.state import LATEST_RELEASE, Cluster, Group, Node, World
 
 CURED_BY_REBOOT = frozenset({"NvidiaGPUUnhealthy", "XidHardwareFailure"})
 
@@ -78,8 +79,9 @@ class Provisioning:
     def set_status(self, sim: Simulation, cluster: Cluster, node: Node, status: str) -> None:
         """The one place where a node's status changes; the list view follows later."""
         node.status = status
-        lag = sim.between(durations.LIST_LAG)
-        sim.after(lag, "node.listed", cluster=cluster.cluster_id, node=node.logical_id, status=status)
+        node.status_number += 1
+        args = {"cluster": cluster.cluster_id, "node": node.logical_id, "number": str(node.status_number)}
+        sim.after(sim.between(durations.LIST_LAG), "node.listed", **args, status=status)
         events.settle_operations(cluster)
 
     def terminate(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
@@ -135,15 +137,24 @@ class Provisioning:
         sim.after(sim.between(durations.CLUSTER_DELETION), "cluster.gone", cluster=cluster.cluster_id)
 
     def zones_of(self, cluster: Cluster, group: Group) -> list[ZoneId]:
-        """Zones of the group's own subnets, or of the cluster's."""
+        return [subnet.zone for subnet in self.subnets_of(cluster, group)]
+
+    def subnets_of(self, cluster: Cluster, group: Group) -> list[Subnet]:
+        """The group's own subnets, or the cluster's."""
         network = group.spec.get("OverrideVpcConfig") or cluster.spec.get("VpcConfig") or {}
         found = (self._environment.subnet(subnet_id) for subnet_id in network.get("Subnets", []))
-        return [subnet.zone for subnet in found if subnet is not None]
+        return [subnet for subnet in found if subnet is not None]
+
+    def hold_addresses(self, world: World) -> None:
+        """Once after a restart: what nodes hold is the world's knowledge, not the account's."""
+        for cluster in world.clusters.values():
+            for node in cluster.nodes.values():
+                self._hold(cluster, node, 1)
 
     def make_running(self, sim: Simulation, cluster: Cluster, node: Node, grant: capacity.Grant) -> None:
         """Skip the launch, and take nothing from the pools: for worlds that begin with nodes that run."""
         sim.cancel("node.attempt", cluster=cluster.cluster_id, node=node.logical_id)
-        self._assign(sim, node, grant)
+        self._assign(sim, cluster, node, grant)
         node.status = node.listed_status = "Running"
         joining.join(sim, cluster, cluster.groups[node.group], node)
         joining.set_ready(sim, cluster, node, True, "KubeletReady")
@@ -190,14 +201,22 @@ class Provisioning:
 
     def _attempt(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
         group = cluster.groups[node.group]
-        zones = [zone for zone in self.zones_of(cluster, group) if _may_use(sim, node, zone)]
+        subnets = [s for s in self.subnets_of(cluster, group) if _may_use(sim, node, s.zone)]
         if node.status == "Failure":
             self.set_status(sim, cluster, node, "Pending")
-        grant = capacity.take(sim.world, group, node, zones)
+        grant = capacity.take(sim.world, group, node, [subnet.zone for subnet in subnets])
         if isinstance(grant, str):
             self._fail(sim, cluster, node, grant)
             return
-        self._assign(sim, node, grant)
+        needed = capacity.addresses(grant.instance_type, on_eks=cluster.eks_name is not None)
+        here = max((s for s in subnets if s.zone == grant.zone), key=lambda subnet: subnet.free_addresses)
+        self._assign(sim, cluster, node, replace(grant, subnet=here.subnet_id))
+        if here.free_addresses < needed:
+            self._release(sim, cluster, node)
+            left, kind = here.free_addresses, grant.instance_type
+            text = capacity.NO_ADDRESSES.format(subnet=here.subnet_id, type=kind, needed=needed, left=left)
+            self._fail(sim, cluster, node, text)
+            return
         events.emit(sim, cluster, "Instance is being provisioned.", resource="Instance", node=node)
         _later(sim, cluster, node, durations.NODE_LAUNCH, "node.launched")
 
@@ -259,17 +278,26 @@ class Provisioning:
         events.emit_node_failure(sim, cluster, node, failure)
         _later(sim, cluster, node, durations.CAPACITY_RETRY, "node.attempt")
 
-    def _assign(self, sim: Simulation, node: Node, grant: capacity.Grant) -> None:
+    def _assign(self, sim: Simulation, cluster: Cluster, node: Node, grant: capacity.Grant) -> None:
+        node.subnet = grant.subnet
         node.zone, node.instance_type = grant.zone, grant.instance_type
         node.instance_id, node.launched_at = sim.instance_id(), sim.now
         node.is_reachable, node.health, node.defect = True, "Schedulable", ""
         node.image_release = LATEST_RELEASE
         node.ip = f"10.{sim.random.randrange(256)}.{sim.random.randrange(256)}.{sim.random.randrange(4, 255)}"
 
+        self._hold(cluster, node, 1)
+
+    def _hold(self, cluster: Cluster, node: Node, sign: int) -> None:
+        if node.subnet and node.instance_id is not None:
+            count = capacity.addresses(node.instance_type, on_eks=cluster.eks_name is not None)
+            self._environment.hold_addresses(node.subnet, sign * count)
+
     def _release(self, sim: Simulation, cluster: Cluster, node: Node) -> None:
         """The instance is gone: out of the orchestrator, back into its pool."""
         node.attempt += 1
         joining.leave(sim, cluster, node)
+        self._hold(cluster, node, -1)
         capacity.give_back(sim.world, cluster.groups[node.group], node)
         node.instance_id, node.launched_at, node.zone, node.ip = None, None, None, ""
 
@@ -357,5 +385,5 @@ def _on_node(action: Callable[[Simulation, Cluster, Node], None]) -> TimerAction
 def _show_in_list(sim: Simulation, args: dict[str, str]) -> None:
     cluster = events.find_cluster(sim, args["cluster"])
     node = cluster.nodes.get(NodeLogicalId(args["node"])) if cluster is not None else None
-    if node is not None:
-        node.listed_status = args["status"]
+    if node is not None and int(args["number"]) > node.listed_number:
+        node.listed_status, node.listed_number = args["status"], int(args["number"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import zlib
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
@@ -30,12 +31,13 @@ class Simulation:
         self,
         world: World,
         clock: TwinClock,
+        seed: int,
         random: Random,
         orchestration: Orchestration,
         workloads: Workloads | None,
         actions: dict[str, TimerAction],
     ) -> None:
-        self.world, self.clock, self.random = world, clock, random
+        self.world, self.clock, self.seed, self.random = world, clock, seed, random
         self.orchestration, self.workloads = orchestration, workloads
         self._actions = actions
         self._moment: datetime | None = None
@@ -79,6 +81,10 @@ class Simulation:
     def between(self, bounds: tuple[float, float]) -> float:
         """A duration drawn evenly from `bounds`, in seconds."""
         return self.random.uniform(*bounds)
+
+    def order(self, name: str) -> int:
+        """A sort key for lists to which AWS gives no order: the same as long as the world lives, another per seed."""
+        return zlib.crc32(f"{self.seed}:{name}".encode())
 
     def instance_id(self) -> InstanceId:
         return InstanceId("i-" + self.hex(17))

@@ -68,9 +68,14 @@ class Node:
     """False: the instance runs but answers nobody."""
     health: str = "Schedulable"
     ip: str = ""
+    subnet: str = ""
+    """Where its network interfaces hold addresses."""
     image_release: str = LATEST_RELEASE
     defect: str = ""
     """A fault of the hardware that nobody has acted on: a deep health check finds it."""
+    status_number: int = 0
+    """Goes up with each change of status: an older one must not overtake a newer one in the list."""
+    listed_number: int = -1
     listed_status: str = ""
     """As ListClusterNodes shows it, which lags; empty = not listed yet."""
     only_zones: list[str] = field(default_factory=list)
@@ -160,6 +165,7 @@ class EksCluster:
     token: str = ""
     access_entries: dict[str, Spec] = field(default_factory=dict)
     addons: dict[str, Spec] = field(default_factory=dict)
+    updates: dict[str, Spec] = field(default_factory=dict)
     pod_identities: dict[str, Spec] = field(default_factory=dict)
 
 
@@ -238,6 +244,7 @@ class World:
     """Of SageMaker's things, by ARN."""
     associations: dict[str, Spec] = field(default_factory=dict)
     """FSx data repository associations by id."""
+    quota_requests: list[Spec] = field(default_factory=list)
     offerings: dict[str, Spec] = field(default_factory=dict)
     """Training plan offerings that a search has shown, by id."""
     tokens: dict[str, TokenUse] = field(default_factory=dict)

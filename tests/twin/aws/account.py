@@ -50,7 +50,7 @@ def make_account(twin: TwinUnderTest) -> Account:
     vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
     subnets = {
         zone["ZoneId"]: ec2.create_subnet(
-            VpcId=vpc, CidrBlock=f"10.1.{number}.0/24", AvailabilityZoneId=zone["ZoneId"]
+            VpcId=vpc, CidrBlock=f"10.1.{16 * number}.0/20", AvailabilityZoneId=zone["ZoneId"]
         )["Subnet"]["SubnetId"]
         for number, zone in enumerate(ec2.describe_availability_zones()["AvailabilityZones"])
     }

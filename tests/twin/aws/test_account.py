@@ -67,3 +67,32 @@ def test_a_dry_run_is_no_effect(twin: TwinUnderTest) -> None:
 
     assert code == "DryRunOperation"
     assert "ec2:CreateVpc" not in twin.effects()
+
+
+def test_a_quota_increase_stays_pending_and_is_asked_for_once(twin: TwinUnderTest) -> None:
+    quotas = twin.client("service-quotas")
+    listed = quotas.list_service_quotas(ServiceCode="sagemaker")["Quotas"]
+    code = next(q["QuotaCode"] for q in listed if q["QuotaName"] == "ml.p5.48xlarge for cluster usage")
+    request = {"ServiceCode": "sagemaker", "QuotaCode": code, "DesiredValue": 32.0}
+    quotas.request_service_quota_increase(**request)
+    twin.advance(minutes=600)
+
+    found = quotas.list_requested_service_quota_change_history_by_quota(ServiceCode="sagemaker", QuotaCode=code)
+
+    assert [item["Status"] for item in found["RequestedQuotas"]] == ["PENDING"]
+    assert refusal(quotas.request_service_quota_increase, **request)[0] == "ResourceAlreadyExistsException"
+
+
+def test_lists_without_an_order_differ_by_seed(twin: TwinUnderTest) -> None:
+    def names() -> list[str]:
+        quotas = twin.client("service-quotas").list_service_quotas(ServiceCode="sagemaker")["Quotas"]
+        return [quota["QuotaName"] for quota in quotas]
+
+    first = names()
+    orders = []
+    for seed in range(1, 6):
+        twin.reset(seed=seed)
+        orders.append(names())
+
+    assert any(order != first for order in orders)
+    assert all(sorted(order) == sorted(first) for order in orders)

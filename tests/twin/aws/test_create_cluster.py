@@ -189,3 +189,22 @@ def test_a_lifecycle_script_that_is_not_in_s3_stops_nodes(
     node = sagemaker.list_cluster_nodes(ClusterName="llama", IncludeNodeLogicalIds=True)["ClusterNodeSummaries"][0]
 
     assert node["InstanceStatus"]["Message"].startswith("Lifecycle scripts did not run successfully")
+
+
+def test_a_subnet_runs_out_of_addresses_before_its_zone_runs_out_of_nodes(
+    twin: TwinUnderTest, account: Account, sagemaker: Any
+) -> None:
+    ec2 = twin.client("ec2")
+    vpc = ec2.describe_subnets(SubnetIds=[account.subnets["usw2-az2"]])["Subnets"][0]["VpcId"]
+    narrow = ec2.create_subnet(VpcId=vpc, CidrBlock="10.1.200.0/24", AvailabilityZoneId="usw2-az2")["Subnet"][
+        "SubnetId"
+    ]
+    network = {"SecurityGroupIds": [account.security_group], "Subnets": [narrow]}
+
+    sagemaker.create_cluster(**account.cluster(VpcConfig=network))
+    twin.advance(minutes=25)
+
+    nodes = sagemaker.list_cluster_nodes(ClusterName="llama", IncludeNodeLogicalIds=True)["ClusterNodeSummaries"]
+    failures = [n["InstanceStatus"]["Message"] for n in nodes if n["InstanceStatus"]["Status"] == "Failure"]
+    assert [text.startswith("Insufficient free addresses") for text in failures] == [True]
+    assert ec2.describe_subnets(SubnetIds=[narrow])["Subnets"][0]["AvailableIpAddressCount"] == 251 - 3 * 81

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.twin.aws.account import Account, refusal
+from tests.twin.aws.account import Account, make_control_plane, refusal
 from tests.twin.aws.serving import TwinUnderTest
 
 
@@ -101,3 +101,15 @@ def test_a_control_plane_that_a_hyperpod_cluster_uses_is_not_deleted(
     sagemaker.create_cluster(**account.cluster())
 
     assert refusal(eks.delete_cluster, name="llama-eks")[0] == "ResourceInUseException"
+
+
+def test_authentication_is_widened_one_way(twin: TwinUnderTest, account: Account, eks: Any) -> None:
+    make_control_plane(eks, "old", account.role, list(account.subnets.values()), mode="CONFIG_MAP")
+    twin.advance(minutes=13)
+    wanted = {"name": "old", "accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"}}
+    update = eks.update_cluster_config(**wanted)["update"]["id"]
+    twin.advance(minutes=3)
+
+    assert eks.describe_update(name="old", updateId=update)["update"]["status"] == "Successful"
+    assert eks.describe_cluster(name="old")["cluster"]["accessConfig"]["authenticationMode"] == "API_AND_CONFIG_MAP"
+    assert refusal(eks.update_cluster_config, **wanted)[0] == "InvalidRequestException"

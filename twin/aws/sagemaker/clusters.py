@@ -10,7 +10,7 @@ from twin.aws.paging import page
 from twin.aws.params import Params, Reply
 from twin.aws.sagemaker import rules
 from twin.world import capacity, durations, events
-from twin.world.state import Cluster, Group, World
+from twin.world.state import Cluster, Group, Spec, World
 
 NOT_SPEC = ("ClusterName", "InstanceGroups", "InstanceGroupsToDelete", "Tags")
 STABLE = frozenset({"InService", "Failed"})
@@ -262,6 +262,8 @@ def _describe_group(world: World, cluster: Cluster, group: Group) -> Reply:
         if flexible
         else None,
         "KubernetesConfig": kubernetes and _current_and_desired(kubernetes),
+        "AutoPatchConfig": _patching(spec.get("AutoPatchConfig")),
+        **{f"{moment}ImageReleaseVersion": spec.get("ImageReleaseVersion") for moment in ("Current", "Desired")},
         "CurrentImageId": spec.get("ImageId", "default"),
         "DesiredImageId": spec.get("ImageId", "default"),
         "ImageVersionStatus": "UpToDate",
@@ -272,6 +274,15 @@ def _describe_group(world: World, cluster: Cluster, group: Group) -> Reply:
 
 def _current_and_desired(config: dict[str, object]) -> Reply:
     return {f"{moment}{key}": config.get(key) for moment in ("Current", "Desired") for key in ("Labels", "Taints")}
+
+
+def _patching(config: Spec | None) -> Reply | None:
+    """As sent, with the schedule shown twice: as it is and as it shall be."""
+    if config is None:
+        return None
+    schedule = config.get("PatchSchedule")
+    rest = {key: value for key, value in config.items() if key != "PatchSchedule"}
+    return {**rest, "CurrentPatchSchedule": schedule, "DesiredPatchSchedule": schedule}
 
 
 def _is_scaling(cluster: Cluster, group: Group) -> bool:

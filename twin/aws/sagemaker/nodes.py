@@ -29,7 +29,8 @@ def list_cluster_nodes(ctx: Context, params: Params) -> Reply:
         and (before is None or node.created_at < before)
     ]
     by_name = params.text("SortBy") == "NAME"
-    found.sort(key=lambda n: (n.instance_id or "") if by_name else n.created_at.isoformat())
+    found.sort(key=lambda node: ctx.sim.order(node.logical_id))
+    found.sort(key=lambda node: (node.instance_id or "") if by_name else node.created_at.isoformat())
     if params.text("SortOrder") == "Descending":
         found.reverse()
     chosen, token = page(found, params)
