@@ -11,6 +11,7 @@ from core.choices import Choice, ChoiceKind, Origin
 from core.cluster.clusters import CapacityMode
 from core.cluster.instance_types import find_instance_type
 from core.json_value import JsonObject, JsonValue, digest
+from core.messages.message import Language
 from state.records import PlanNode, Question
 
 PARAM_PREFIX = "params."
@@ -60,21 +61,31 @@ def read_choices(node: PlanNode) -> dict[ChoiceKind, Choice]:
     return {ChoiceKind(kind): _choice(value) for kind, value in node.choices.items()}
 
 
-def answered_nodes(nodes: Sequence[PlanNode], question: Question) -> tuple[PlanNode, ...]:
-    """`nodes` with the answer put where the question's name says. Doing it twice changes nothing more."""
+def answered_nodes(nodes: Sequence[PlanNode], question: Question, language: Language) -> tuple[PlanNode, ...]:
+    """`nodes` with the answer put where the question's name says. Doing it twice changes nothing more.
+
+    A choice quotes the option that was taken, in `language`.
+    """
     wanted, _, name = question.name.partition(_SEPARATOR)
-    return tuple(_answered(node, name, question) if node.id == wanted else node for node in nodes)
+    return tuple(_answered(node, name, question, language) if node.id == wanted else node for node in nodes)
 
 
-def _answered(node: PlanNode, name: str, question: Question) -> PlanNode:
+def _answered(node: PlanNode, name: str, question: Question, language: Language) -> PlanNode:
     if name.startswith(PARAM_PREFIX):
         return replace(node, params={**node.params, name.removeprefix(PARAM_PREFIX): question.answer})
     choices = read_choices(node)
+    quote = _option_label(question, language)
     for kind, value in _answered_values(ChoiceKind(name), question.answer, choices).items():
         choices[kind] = Choice(
-            kind=kind, value=value, origin=Origin.ANSWERED, quote=_shown(value), reference=question.id
+            kind=kind, value=value, origin=Origin.ANSWERED, quote=quote or _shown(value), reference=question.id
         )
     return replace(node, choices=_choices_json(choices))
+
+
+def _option_label(question: Question, language: Language) -> str:
+    """What the person picked, as it was shown; empty for an answer in their own words."""
+    taken = (option for option in question.options if option.value == question.answer)
+    return next((option.label.render(language) for option in taken), "")
 
 
 def _answered_values(

@@ -50,7 +50,7 @@ def merge_answer(turn: Turn, question_id: str) -> None:
     if question.plan_id is None:
         return
     plan = turn.repository.get_plan(question.plan_id)
-    nodes = answered_nodes(plan.nodes, question)
+    nodes = answered_nodes(plan.nodes, question, turn.language)
     if plan.status is PlanStatus.DRAFT and nodes != plan.nodes:
         turn.repository.update_plan(plan.id, nodes=nodes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
@@ -10,13 +11,12 @@ from langgraph.types import StreamWriter
 from agent.conversation import Turn, TurnState
 from agent.events import EndReason, TextPiece, TextVoid, TextWhole
 from agent.history import call_ids, wire_messages
-from agent.models.wire import ModelError, Reply
+from agent.models.wire import ModelError, Reply, ToolCall
 from agent.nodes.common import open_question, resting, say, show
 from agent.prompts import system_messages
 from agent.provenance.extract import extract_candidates
 from agent.provenance.mentions import Candidate
 from agent.toolbox.catalogue import tools_of_the_moment
-from core.json_value import JsonObject
 from core.messages.message import message
 from state.records import Plan, PlanStatus, Speaker, TranscriptEntry
 
@@ -94,13 +94,22 @@ def _seconds_left(turn: Turn, state: TurnState) -> float:
 def _record(turn: Turn, state: TurnState, write: StreamWriter, reply: Reply) -> TurnState:
     if reply.is_cut_short or not (reply.text.strip() or reply.tool_calls):
         return _repair_torso(turn, state, write)
-    calls: list[JsonObject] = [call.to_wire() for call in reply.tool_calls]
+    calls = [call.to_wire() for call in _with_own_ids(turn, state, reply.tool_calls)]
     turn.repository.append_transcript(
         turn.conversation_id, speaker=Speaker.ASSISTANT, text=reply.text, tool_calls=calls or None
     )
     if reply.text.strip():
         show(write, TextWhole(text=reply.text))
     return TurnState(next="act" if calls else "prepare")
+
+
+def _with_own_ids(turn: Turn, state: TurnState, calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """Some servers count their calls anew in every answer. Results and plan nodes go by the id, so it must be unique
+    in the conversation; it follows from the transcript, not from a counter that a crash could set back.
+    """
+    answers = [entry for entry in turn.transcript(after=state["turn"]) if entry.tool_calls is not None]
+    prefix = f"call-{state['turn']}-{len(answers)}"
+    return [replace(call, id=f"{prefix}-{index}") for index, call in enumerate(calls)]
 
 
 def _repair_torso(turn: Turn, state: TurnState, write: StreamWriter) -> TurnState:

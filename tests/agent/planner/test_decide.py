@@ -72,9 +72,9 @@ CREATIONS = {
         "pretrain", "usw2-az2", P5EN, "training_plan/4/tp-2026"
     ),
     "Spin up 4x ml.g5.12xlarge spot in us-west-2c as an EKS cluster named dev-1": create(
-        "dev-1", "us-west-2c", G5, "spot/4", orchestrator="eks"
+        "dev-1", "us-west-2c", G5, "spot/4", orchestrator="Eks"
     ),
-    "get me a slurm cluster with 8 nodes": create(None, None, None, "8", orchestrator="slurm"),
+    "get me a slurm cluster with 8 nodes": create(None, None, None, "8", orchestrator="Slurm"),
     "I want to train a 7B model on 64 H100 GPUs, please build the cluster for it.": create(accelerator="h100"),
     "Launch a cluster, name=exp-9, type=ml.p4d.24xlarge, count=2, on-demand, zone usw2-az1": create(
         "exp-9", "usw2-az1", P4D, "on_demand/2"
@@ -99,7 +99,7 @@ CREATIONS = {
     "Is there capacity for p5.48xlarge in usw2-az1? If so create a cluster named foo there": create("foo"),
     "Add a cluster called gpu-pool with 4 nodes": create("gpu-pool", None, None, "4"),
     "请帮我新建一个叫 vision 的 EKS 训练集群，16 台 p5.48xlarge，按需，可用区 usw2-az2": create(
-        "vision", "usw2-az2", P5, "on_demand/16", orchestrator="eks"
+        "vision", "usw2-az2", P5, "on_demand/16", orchestrator="Eks"
     ),
     "在 az1 用训练计划 plan-a 搭一个集群，名字叫 exp，4 个 p5en 节点": create(
         "exp", "usw2-az1", P5EN, "training_plan/4/plan-a"
@@ -123,6 +123,7 @@ JOBS: dict[str, dict[str, JsonValue]] = {
         "nodes": 4,
         "team": "vision",
         "priority": "high",
+        "is_sample": True,
     },
     "Submit a job named sft-7b to base using 2 nodes for team nlp": {
         "cluster": "base",
@@ -130,8 +131,12 @@ JOBS: dict[str, dict[str, JsonValue]] = {
         "nodes": 2,
         "team": "nlp",
     },
-    "run sample on llama with two nodes": {"cluster": "llama", "nodes": 2},
-    "can you run our sample training on the cluster named base? 2 nodes is enough": {"cluster": "base", "nodes": 2},
+    "run sample on llama with two nodes": {"cluster": "llama", "nodes": 2, "is_sample": True},
+    "can you run our sample training on the cluster named base? 2 nodes is enough": {
+        "cluster": "base",
+        "nodes": 2,
+        "is_sample": True,
+    },
     "把任务 sft-7b 提交到 base 集群，用 2 个节点，高优先级，团队 nlp": {
         "cluster": "base",
         "name": "sft-7b",
@@ -140,7 +145,7 @@ JOBS: dict[str, dict[str, JsonValue]] = {
         "priority": "high",
     },
     "请在 base 上启动训练任务 bert-1，3个节点": {"cluster": "base", "name": "bert-1", "nodes": 3},
-    "提交示例任务，2 个节点": {"nodes": 2},
+    "提交示例任务，2 个节点": {"nodes": 2, "is_sample": True},
 }
 
 
@@ -176,7 +181,7 @@ def test_a_deletion_names_its_cluster(text: str, name: str) -> None:
 def test_a_job_on_a_cluster_to_come_is_a_second_call(text: str) -> None:
     assert calls(text) == [
         create("llama", "usw2-az2", P5, "on_demand/4"),
-        ("propose_submit_job", {"cluster": "llama", "nodes": 2}),
+        ("propose_submit_job", {"cluster": "llama", "nodes": 2, "is_sample": True}),
     ]
 
 
