@@ -17,6 +17,7 @@ class WaitReason(StrEnum):
     NO_NODE = "no_usable_node"
     NO_ROOM = "insufficient_resources"
     POD_LIMIT = "twin_pod_limit"
+    UNBOUND_CLAIM = "unbound_claim"
     INCOMPLETE = "gang_incomplete"
     BAD_REQUEST = "unreadable_request"
 

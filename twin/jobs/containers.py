@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from twin.jobs.processes import StartError
+from twin.jobs.volumes import storage_behind
 from twin.kube.objects import Obj, ObjectName, array, dig, mapping, name_of, objects, owner_of, strings, text, uid_of
 from twin.kube.planes import ControlPlane
 
@@ -69,9 +71,9 @@ def _mounts(plane: ControlPlane, pod: Obj, container: Obj, folder: Path) -> dict
 def _volume_folder(plane: ControlPlane, pod: Obj, volume: Obj, folder: Path) -> Path:
     volumes, namespace = folder / "volumes" / plane.name, name_of(pod).namespace
     if claim := text(volume, "persistentVolumeClaim", "claimName"):
-        if plane.store.get("persistentvolumeclaims", ObjectName(namespace, claim)) is None:
-            raise StartError(f'persistentvolumeclaim "{claim}" not found')
-        return volumes / "claims" / namespace / claim
+        # Beside the clusters' own folders: a file system outlives a cluster and may be mounted in several.
+        storage = storage_behind(plane, ObjectName(namespace, claim))
+        return folder / "volumes" / "file-systems" / quote(storage, safe="")
     if path := text(volume, "hostPath", "path"):
         shared = path == _SHARED_HOST_PATH or path.startswith(_SHARED_HOST_PATH + "/")
         place = "shared" if shared else f"nodes/{text(pod, 'spec', 'nodeName')}"

@@ -13,6 +13,7 @@ from twin.jobs.controller import JobController, begin_again, environment_of
 from twin.jobs.kubelet import Kubelet, Running
 from twin.jobs.processes import PodHost, end_leftovers
 from twin.jobs.scheduler import Scheduler
+from twin.jobs.volumes import bind_claims
 from twin.kube.objects import name_of, text
 from twin.kube.planes import ControlPlane, ControlPlanes
 
@@ -87,6 +88,7 @@ class JobRuntime:
     def _advance(self, plane: ControlPlane) -> None:
         self.kubelet.sync(plane)
         self._controller.sync(plane)
+        bind_claims(plane)
         self._scheduler.schedule(plane, self._live_elsewhere(plane))
         self.kubelet.sync(plane)
         if self._cleaned.get(plane.name) != plane.store.version:

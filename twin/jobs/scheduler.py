@@ -7,6 +7,7 @@ from typing import Final
 
 from core.json_value import JsonValue
 from twin.jobs.admission import Admission, Gang, GangPod, NodeRoom, Placement, Refusal, WaitReason
+from twin.jobs.volumes import unbound_claim
 from twin.kube import nodes
 from twin.kube.objects import (
     Obj,
@@ -47,7 +48,7 @@ class Scheduler:
         left = self._most_pods - len(bound) - bound_elsewhere
         ready: list[tuple[Gang, list[Obj]]] = []
         for gang_id, members in _gangs(waiting).items():
-            refusal, gang = _gang(gang_id, members)
+            refusal, gang = _gang(plane, gang_id, members)
             if gang is None or refusal is not None:
                 _refuse(plane, members, refusal)
             else:
@@ -77,10 +78,12 @@ def _gangs(waiting: Sequence[Obj]) -> dict[str, list[Obj]]:
     return found
 
 
-def _gang(gang_id: str, members: Sequence[Obj]) -> tuple[Refusal | None, Gang | None]:
+def _gang(plane: ControlPlane, gang_id: str, members: Sequence[Obj]) -> tuple[Refusal | None, Gang | None]:
     size = strings(members[0], "metadata", "annotations").get(GANG_SIZE, "1")
     if str(len(members)) != size:
         return Refusal(reason=WaitReason.INCOMPLETE, message=f"{len(members)} of {size} pods are there"), None
+    if why := next(filter(None, (unbound_claim(plane, pod) for pod in members)), ""):
+        return Refusal(reason=WaitReason.UNBOUND_CLAIM, message=why), None
     try:
         pods = [
             GangPod(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,6 +166,7 @@ class ControlPlanes:
         """As if the twin had just been made."""
         for name in list(self._planes):
             self.delete_control_plane(name)
+        shutil.rmtree(self.config.folder / "volumes", ignore_errors=True)
 
     def node_joined(self, eks_name: str, node: JoiningNode) -> None:
         plane = self._plane(eks_name)

@@ -115,6 +115,7 @@ def test_a_fault_of_an_unknown_job_says_so(workloads: JobWorkloads, kind: str) -
 
 def test_mounts_of_the_world_and_of_pods_are_readable(world: World, workloads: JobWorkloads) -> None:
     seed(workloads, mounts=("/fsx",))
+    world.create("persistentvolumes", {"metadata": {"name": "pv"}, "spec": {}}, namespace="")
     world.create("persistentvolumeclaims", {"metadata": {"name": "c"}, "spec": {}})
     container: JsonObject = {"name": "m", "command": ["true"], "volumeMounts": [{"name": "v", "mountPath": "/data"}]}
     volume: JsonObject = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
