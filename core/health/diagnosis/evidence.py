@@ -39,7 +39,7 @@ _HARDWARE_KINDS = frozenset(
             "machine_check",
             "pcie_uncorrected",
         ),
-        *("hw_confirmed", "sxid.fatal", "xid.fatal", "event_hardware", "disk_error", "nvlink5.fatal"),
+        *("sxid.fatal", "xid.fatal", "event_hardware", "disk_error", "nvlink5.fatal"),
     }
 )
 
@@ -91,9 +91,11 @@ def tokens_of(signal: Signal) -> frozenset[str]:
         tokens |= {"xid", f"xid:{signal.code}"}
     if signal.kind in {"sxid", "sxid_mention"}:
         tokens |= {"sxid", f"sxid:{signal.code}"}
-    for name in ("exit", "plain", "state", "action"):
+    if signal.kind == "health_label" and (state := signal.attribute("state")):
+        tokens.add(f"health_label:{state}")
+    for name in ("exit", "plain", "state", "action", "why"):
         if value := signal.attribute(name):
-            tokens.add(f"{signal.kind}.{name}:{value}")
+            tokens.add(f"{signal.kind}.{name}:{value.replace(' ', '_')}")
     return frozenset(tokens)
 
 

@@ -23,4 +23,5 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
     *infrastructure.GENERIC,
     *software.GENERIC,
     *harmless.LAST,
+    *harmless.TOPICS,
 )

@@ -102,7 +102,7 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
     ),
     rule(
         "gpu_missing",
-        "gpu_count_short",
+        "gpu_count_short|gpu_gone",
         (_BUS, _REBOOT, _SELF),
         "fewer GPUs than the type has: reboot (HyperPod health-monitoring agent)",
         unless="many_nodes agent_restarted",
@@ -135,7 +135,8 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
     ),
     rule(
         "accelerator_exit",
-        "neuron_exit.exit:1004|neuron_exit.exit:1201|neuron_exit.exit:1202|neuron_exit.exit:1203",
+        "neuron_exit.exit:1004|neuron_exit.exit:1201|neuron_exit.exit:1202|neuron_exit.exit:1203"
+        "|neuron_exit:NRT_EXEC_HW_ERR_HBM_UE|neuron_exit:NRT_EXEC_HW_ERR_NC_UE|neuron_exit:NRT_EXEC_HW_ERR_DMA_ABORT",
         (_HW, _REPLACE, _SELF),
         "Neuron runtime exit codes of SRAM, HBM and DMA errors",
         repeat=_REPLACE,
@@ -150,7 +151,7 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
     ),
     rule(
         "accelerator_peer",
-        "neuron_exit.exit:1200",
+        "neuron_exit.exit:1200|neuron_exit:NRT_EXEC_HW_ERR_COLLECTIVES",
         (FaultClass.NETWORK_PEER, _RESTART, Accused.PEER),
         "Neuron collectives hang: look at the other workers",
     ),
@@ -178,7 +179,7 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
     ),
     rule(
         "host_parts",
-        "machine_check|disk_error|pcie_uncorrected|event_hardware",
+        "machine_check|disk_error|pcie_uncorrected|event_hardware|part_failed|host_crash",
         (_HW, _REBOOT, _SELF),
         "CPU, memory, disk or PCIe of the host",
         repeat=_REPLACE,
@@ -207,7 +208,7 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
     ),
     rule(
         "diagnostic_failed",
-        "dcgm.node|deep_check:Failed|gpu_requires_reset|gpu_init_failed|cuda_hw_error",
+        "dcgm.node|deep_check:Failed|deep_check_failed|eks_hardware_condition|gpu_requires_reset|gpu_init_failed|cuda_hw_error",
         (_HW, _REBOOT, _SELF),
         "a diagnostic or the driver says that the GPU needs a reset",
         repeat=_REPLACE,
@@ -230,7 +231,7 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
     ),
     rule(
         "one_node_only",
-        "one_node_only slowdown|collective_hang|nan_loss|segfault|silent_corruption"
+        "one_node_only slowdown|collective_hang|nan_loss|wrong_results|fails_more|segfault|silent_corruption"
         "|nccl_watchdog_timeout|cuda_illegal_access|python_error|nccl_system_error|ib_completion_error",
         (_HW, _ASK, _SELF),
         "the trouble stays with one machine and leaves with it",

@@ -23,11 +23,26 @@ RULES: tuple[CauseRule, ...] = (
         confidence=Confidence.STATED,
     ),
     rule(
+        "tool_defect",
+        "tool_defect",
+        (FaultClass.SOFTWARE, Remediation.ESCALATE, Accused.IMAGE),
+        "the automation did it, not the node (soperator 1317 and 2635, NVSentinel 1424 and 1439)",
+        unless="hardware xid gpu_off_bus",
+    ),
+    rule(
         "operator_did_it",
         "operator_did",
         (_OPERATOR, _NONE, _NOBODY),
         "NVSentinel 1424, 1872: remember who cordoned",
         unless="hardware xid stale_state stale_forever ecc_uncorrectable cuda_802 fabric_manager_down false_alarm",
+    ),
+    rule(
+        "condition_is_over",
+        "node_condition.state:False",
+        (_BENIGN, _NONE, _NOBODY),
+        "HyperPod node labels page: the condition goes back to False after recovery",
+        unless="node_condition.state:True xid gpu_off_bus",
+        confidence=Confidence.STATED,
     ),
     rule(
         "count_read_too_early",
@@ -77,6 +92,28 @@ RULES: tuple[CauseRule, ...] = (
         unless="row_remap_pending row_remap_failed returns_after_reboot xid gpu_off_bus ecc_uncorrectable hardware",
     ),
     rule(
+        "old_evidence",
+        "stale_state|slurm_prolog_failed|checker_hung|condition_word old_evidence",
+        (_STALE, _NONE, _NOBODY),
+        "a check that reads old log lines keeps a repaired node out (azurehpc 648)",
+        unless="gpu_off_bus row_remap_failed returns_after_reboot",
+    ),
+    rule(
+        "healthy_although_reported",
+        "healthy_now node_condition|stale_state|after_fix|gpu_count_short|gres_zero|slurm_not_responding|node_not_ready"
+        "|health_label|agent_restarted|condition_word",
+        (_FALSE, _NONE, _NOBODY),
+        "the report itself says that the thing works: the checker is wrong or late",
+        unless="gpu_off_bus row_remap_failed returns_after_reboot collective_hang slowdown hw_confirmed",
+    ),
+    rule(
+        "checker_does_not_fit",
+        "not_applicable|application_fault condition_word",
+        (_FALSE, _NONE, _NOBODY),
+        "the check does not fit the machine, or blames it for the program's error (gpud 140, k8s-device-plugin 268)",
+        unless="gpu_off_bus row_remap_failed returns_after_reboot hardware",
+    ),
+    rule(
         "nonfatal_nvlink_called_fatal",
         "nvlink5.nonfatal false_alarm|recovered",
         (_FALSE, _NONE, _NOBODY),
@@ -122,6 +159,21 @@ RULES: tuple[CauseRule, ...] = (
 
 LAST: tuple[CauseRule, ...] = (
     rule(
+        "condition_stays",
+        "stale_state condition_word",
+        (_STALE, _NONE, _NOBODY),
+        "a condition that only stays, with nothing else to see",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "sticks_to_one_machine",
+        "one_node_only",
+        (FaultClass.GPU_HW, Remediation.ESCALATE, Accused.REPORTER),
+        "the trouble stays with one machine",
+        unless="many_nodes after_rollout uneven_work data_preparation",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
         "corrected_only",
         "pcie_corrected|ecc_correctable_low",
         (_BENIGN, _NONE, _NOBODY),
@@ -129,19 +181,19 @@ LAST: tuple[CauseRule, ...] = (
         confidence=Confidence.STATED,
     ),
     rule(
+        "node_failed_under_job",
+        "job_cancelled.why:NODE_FAILURE",
+        (FaultClass.UNKNOWN, Remediation.ESCALATE, Accused.REPORTER),
+        "Slurm saw the node go; why stands in other logs",
+        confidence=Confidence.STATED,
+    ),
+    rule(
         "job_was_stopped",
-        "job_cancelled|terminated|maintenance",
+        "job_cancelled|maintenance",
         (_OPERATOR, _NONE, _NOBODY),
         "somebody or the scheduler ended the job",
         unless="killed",
         confidence=Confidence.WEAK,
-    ),
-    rule(
-        "condition_cleared",
-        "node_condition.state:False",
-        (_BENIGN, _NONE, _NOBODY),
-        "HyperPod node labels page: the condition goes back to False after recovery",
-        confidence=Confidence.STATED,
     ),
     rule(
         "harmless_line",
@@ -151,3 +203,33 @@ LAST: tuple[CauseRule, ...] = (
         confidence=Confidence.WEAK,
     ),
 )
+
+_ONLY_PROSE = "xid nccl_watchdog_timeout killed terminated process_exit node_condition slurm_stepd_terminated"
+
+TOPICS: tuple[CauseRule, ...] = (
+    rule(
+        "about_storage",
+        "topic_storage slowdown|collective_hang|waits_for_others|io_error",
+        (FaultClass.FILESYSTEM, Remediation.NONE, Accused.STORAGE),
+        "nothing but the subject of the report",
+        unless=_ONLY_PROSE,
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "about_network",
+        "topic_network",
+        (FaultClass.NETWORK, Remediation.ESCALATE, Accused.FABRIC),
+        "nothing but the subject of the report",
+        unless=_ONLY_PROSE,
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "about_software",
+        "topic_software",
+        (FaultClass.SOFTWARE_CONFIG, Remediation.ESCALATE, Accused.IMAGE),
+        "nothing but the subject of the report",
+        unless=_ONLY_PROSE,
+        confidence=Confidence.WEAK,
+    ),
+)
+"""Asked last: what a report is about, where nothing in it says what was wrong."""

@@ -26,7 +26,7 @@ SITE: tuple[CauseRule, ...] = (
         "site_power",
         (FaultClass.SITE_EVENT, _NONE, _SITE),
         "power or cooling of the site",
-        unless="xid gpu_power_brake hw_confirmed",
+        unless="xid gpu_power_brake hw_confirmed hardware",
     ),
 )
 
@@ -97,7 +97,7 @@ GENERIC: tuple[CauseRule, ...] = (
     ),
     rule(
         "congestion",
-        "efa_retransmit|ib.flush|efa_request_error",
+        "efa_retransmit|ib.flush",
         (FaultClass.NETWORK, _ASK, _FABRIC),
         "transport errors without a named end",
         confidence=Confidence.WEAK,

@@ -23,7 +23,9 @@ _USER, _CONFIG, _HOST, _DRIVER, _FM, _NET, _RESOURCES, _NODE_SW, _SW = (
     FaultClass.NODE_SOFTWARE,
     FaultClass.SOFTWARE,
 )
-_WAITING = "nccl_watchdog_timeout|nccl_socket_timeout|collective_hang|rendezvous_failed"
+_WAITING = (
+    "nccl_watchdog_timeout|nccl_socket_timeout|collective_hang|rendezvous_failed|nccl_timeout_mention|waits_for_others"
+)
 
 LOOKS_LIKE_HARDWARE: tuple[CauseRule, ...] = (
     rule(
@@ -50,7 +52,8 @@ LOOKS_LIKE_HARDWARE: tuple[CauseRule, ...] = (
     ),
     rule(
         "driver_cured_it",
-        "xid|cuda_illegal_access|collective_hang|gpu_init_failed|cuda_unavailable after_rollout",
+        "xid|cuda_illegal_access|collective_hang|gpu_init_failed|cuda_unavailable|nccl_system_error|nccl_timeout_mention"
+        " after_rollout|cured_by_version",
         (_DRIVER, _ASK, _IMAGE),
         "another driver or image makes it go: a regression",
         unless="xid:79 xid:48 xid:95 row_remap_failed hw_confirmed gpu_off_bus returns_after_reboot one_node_only",
@@ -118,7 +121,7 @@ JOB: tuple[CauseRule, ...] = (
     ),
     rule(
         "memory_limit",
-        "oom_cgroup|oom_global|host_memory_short",
+        "oom_cgroup|oom_global|host_memory_short|memory_pressure",
         (_RESOURCES, _RESTART, _JOB),
         "a memory limit or a full host; a bus error beside it is the same shortage",
         unless="hardware",
@@ -163,21 +166,21 @@ JOB: tuple[CauseRule, ...] = (
     ),
     rule(
         "efa_request_refused",
-        "efa_request_error:20",
+        "efa_request_error",
         (_NET, _ASK, _IMAGE),
         "RC 20 at the first messages: the security group (aws-ofi-nccl 156)",
         unless="hardware efa_unresponsive_remote",
     ),
     rule(
         "efa_not_in_use",
-        "efa_not_found|efa_admin_command|efa_installer",
+        "efa_not_found|efa_not_used|efa_admin_command|efa_installer",
         (_CONFIG, _ASK, _IMAGE),
         "EFA is not visible to the job, or its stack is too old (nccl 229, aws-ofi-nccl 22)",
-        unless="hardware",
+        unless="hardware efa_unresponsive_remote",
     ),
     rule(
         "roce_addressing",
-        "gid_problem|setting_cured|mtu_mismatch",
+        "gid_problem|setting_cured|mtu_mismatch|subnet_manager|routing",
         (_NET, _ASK, _IMAGE),
         "RoCE address or path setting (pytorch 81628, nccl 769)",
         unless="hardware",
@@ -253,6 +256,48 @@ JOB: tuple[CauseRule, ...] = (
         unless="neuron_hw_error",
     ),
     rule(
+        "versions_do_not_fit",
+        "version_clash",
+        (_CONFIG, _ASK, _IMAGE),
+        "two versions that do not work together",
+        unless="hardware xid",
+    ),
+    rule(
+        "starved_data_loader",
+        "data_loading slowdown|collective_hang|gpu_busy_idle_wire",
+        (_CONFIG, _RESTART, _JOB),
+        "the data loader has too few workers or CPUs",
+        unless="hardware xid lustre_error lustre_evicted nfs_error storage_slow oom_cgroup",
+    ),
+    rule(
+        "cured_by_a_version",
+        "cured_by_version",
+        (_SW, _ASK, _IMAGE),
+        "another version cures it",
+        unless="hardware xid one_node_only hw_confirmed link_down nic_hardware lustre_error ecc_uncorrectable",
+    ),
+    rule(
+        "misconfigured",
+        "misconfigured",
+        (_CONFIG, _ASK, _IMAGE),
+        "the report names the wrong setting",
+        unless="hardware xid hw_confirmed",
+    ),
+    rule(
+        "cured_by_a_setting",
+        "cured_by_change",
+        (_CONFIG, _ASK, _IMAGE),
+        "what a setting or a package cures was never broken hardware",
+        unless="hardware xid one_node_only hw_confirmed link_down nic_hardware lustre_error ecc_uncorrectable",
+    ),
+    rule(
+        "scheduling_defect",
+        "pods_pending",
+        (_SW, _ASK, _IMAGE),
+        "pods that are assigned to nodes which are gone (kueue 9616)",
+        unless="hardware xid",
+    ),
+    rule(
         "lifecycle_script",
         "event_lifecycle",
         (_CONFIG, _ASK, _IMAGE),
@@ -280,9 +325,17 @@ GENERIC: tuple[CauseRule, ...] = (
     ),
     rule(
         "hangs_at_start",
-        "hang_at_init|fresh_setup collective_hang|rendezvous_failed|nccl_system_error",
+        "hang_at_init|rendezvous_failed|nccl_system_error",
         (_CONFIG, _RESTART, _JOB),
-        "hangs from the first collective on: set-up, not wear",
+        "fails from the first collective on: set-up, not wear",
+        unless="xid one_node_only",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "hangs_when_fresh",
+        "fresh_setup collective_hang|nccl_timeout_mention",
+        (_CONFIG, _RESTART, _JOB),
+        "a set-up that never worked",
         unless="xid one_node_only",
         confidence=Confidence.WEAK,
     ),
@@ -306,6 +359,14 @@ GENERIC: tuple[CauseRule, ...] = (
         "nccl_version_mismatch|python_config|credentials|tls_or_proxy|slurm_config|clock_skew",
         (_CONFIG, _ASK, _IMAGE),
         "versions, permissions or credentials",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "pcie_settings",
+        "pcie_isolation",
+        (_HOST, _ASK, _IMAGE),
+        "ACS, the IOMMU or the PCIe topology of the host",
+        unless="xid",
         confidence=Confidence.WEAK,
     ),
     rule(
@@ -339,7 +400,7 @@ GENERIC: tuple[CauseRule, ...] = (
     ),
     rule(
         "devices_in_use",
-        "cuda_unavailable|after_relaunch",
+        "cuda_unavailable|after_relaunch|cuda_unknown_999",
         (_CONFIG, _RESTART, _JOB),
         "wrong device list, or another process holds the devices",
         unless="one_node_only",
@@ -351,6 +412,30 @@ GENERIC: tuple[CauseRule, ...] = (
         (_USER, _ASK, _JOB),
         "loss and data are the program's, until the same step fails on one node only",
         unless="one_node_only silent_corruption",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "ofi_warning",
+        "ofi_warning",
+        (_CONFIG, _ASK, _IMAGE),
+        "the EFA plug-in could not set itself up",
+        unless="efa_unresponsive_remote",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "runtime_of_the_node",
+        "node_condition.state:True|node_not_ready",
+        (_NODE_SW, _ASK, Accused.REPORTER),
+        "a condition of the kubelet, the runtime or the file system of the node",
+        unless="fault_type hardware many_nodes",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
+        "program_logic_error",
+        "python_logic_error",
+        (_USER, _RESTART, _JOB),
+        "an exception of the program; what its peers report follows from it",
+        unless="one_node_only xid hardware silent_corruption",
         confidence=Confidence.WEAK,
     ),
     rule(

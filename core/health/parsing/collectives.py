@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.parsing.line_pattern import LinePattern, pattern, sentence
 from core.health.signals import SignalFamily
 
 _N = SignalFamily.COLLECTIVE
@@ -28,21 +28,26 @@ PATTERNS: tuple[LinePattern, ...] = (
             "monitoredbarrier",
         ),
     ),
-    pattern(
+    sentence(
+        _N,
+        "nccl_timeout_mention",
+        r"(?:nccl|collective|watchdog|all-?reduce|all-?gather|broadcast|barrier)\w*.{0,40}time[sd]?[- ]?outs?",
+    ),
+    sentence(
         _N,
         "collective_hang",
-        ("hang", "hung", "deadlock", "stuck", "blocked", "silence", "no progress"),
-        r"(?:nccl|all-?reduce|all-?gather|collective|broadcast|barrier|training|rank|job|step)\w*.{0,80}"
-        r"(?:\bhangs?\b|\bhung\b|hanging|deadlock|\bstuck\b|blocked|no progress)|"
-        r"(?:\bhangs?\b|hanging|deadlock|stuck).{0,60}(?:nccl|all-?reduce|collective|barrier"
-        r"|init_process_group)",
+        r"(?:nccl|all[-_]?reduce|all[-_]?gather|collective|broadcast|barrier|training|rank|job|step"
+        r"|program|process|run|script|test)\w*"
+        r".{0,80}(?:\bhangs?\b|\bhung\b|hanging|deadlock|\bstuck\b|blocked|no progress|freez\w+|\bstalls?\b|stalled)"
+        r"|(?:\bhangs?\b|hanging|deadlock|stuck).{0,60}(?:nccl|all[-_]?reduce|collective|barrier"
+        r"|init_process_group|dist\.)",
     ),
-    pattern(
+    sentence(
         _N,
         "hang_at_init",
-        ("init", "launch", "start", "first"),
         r"(?:hang|deadlock|stuck|fail|timeout)\w*.{0,40}(?:right |immediately )?(?:after|at|during|in"
-        r"|on) (?:the )?(?:init\w*|launch|start-?up|first (?:iteration|step|collective|all-?reduce))",
+        r"|on) (?:the )?(?:nccl |first )?(?:init\w*|launch|start-?up|first (?:iteration|step|collective"
+        r"|all-?reduce))",
     ),
     pattern(
         _N,
@@ -53,8 +58,14 @@ PATTERNS: tuple[LinePattern, ...] = (
             "network is unreachable",
             "connection timed out",
             "socketstartconnect",
+            "failed to connect",
+            "could not connect",
+            "unable to connect",
+            "cannot connect",
+            "client socket has",
         ),
-        r"(?:Call to )?(?:connect|socket\w*|bind)?.{0,60}(?P<code>Connection refused|No route to host"
+        r"client socket has (?:timed out|failed)|(?:failed to|could not|unable to|cannot) connect (?:to"
+        r"|with)|(?:Call to )?(?:connect|socket\w*|bind)?.{0,60}(?P<code>Connection refused|No route to host"
         r"|Network is unreachable|Connection timed out)",
     ),
     pattern(
@@ -97,8 +108,8 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _N,
         "nccl_shm",
-        ("dev/shm", "nccl-shm", "shared memory", "(shm)", "bus error", "shm_open"),
-        r"/dev/shm.{0,80}|nccl-shm|insufficient shared memory|\(shm\)"
+        ("dev/shm", "nccl-shm", "shared memory", "(shm)", "bus error", "shm_open", "shm-size", "ipc=host"),
+        r"/dev/shm.{0,80}|shm-size|ipc=host|nccl-shm|insufficient shared memory|\(shm\)"
         r"|unexpected bus error encountered in worker|shm_open|"
         r"shared memory.{0,40}(?:segment|fail|full|exhaust|too small|insufficient)",
     ),
@@ -132,39 +143,26 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("failed to find nccl", "failed to open libibverbs", "libnccl-net.so", "no plugin found"),
         r"Failed to find nccl\w+ symbol|Failed to open libibverbs|libnccl-net\.so.{0,60}|no plugin found",
     ),
-    pattern(
+    sentence(
         _N,
         "p2p_workaround",
-        (
-            "p2p_disable",
-            "p2p=0",
-            "shm_disable",
-            "ib_disable",
-            "nccl_p2p_level",
-            "nvls_enable",
-            "disable_p2p",
-            "cumem",
-        ),
         r"(?P<code>NCCL_(?:P2P_DISABLE|SHM_DISABLE|IB_DISABLE|P2P_LEVEL|NVLS_ENABLE|CUMEM\w*)|p2p=0)",
     ),
-    pattern(
+    sentence(
         _N,
         "pcie_isolation",
-        ("iommu", "acs", "phb", "access control services", "amd_iommu", "virtuali"),
         r"\biommu\b|\bACS\b|\bPHB\b|access control services",
     ),
-    pattern(
+    sentence(
         _N,
         "setting_cured",
-        ("_gid_index", "_ib_hca", "_ifname", "ib_timeout", "solved by setting", "fixed by setting", "ib_tc"),
         r"NCCL_(?:IB_GID_INDEX|IB_HCA|SOCKET_IFNAME|IB_TIMEOUT|IB_TC|IB_SL)|(?:solved|fixed|resolved"
         r"|cured) by setting",
     ),
-    pattern(
+    sentence(
         _N,
         "torchelastic_hang",
-        ("agent hangs", "hangs instead of restart", "shutdown", "never restarts", "does not restart"),
-        r"agent (?:hangs|does not restart|never restarts)|hangs? instead of restart|(?:torchelastic"
-        r"|torchrun|elastic).{0,60}(?:hang|stuck|never restart|does not restart)",
+        r"agent (?:hangs|does not restart|never restarts)|hangs? instead of restart|(?:torchelastic|torchrun"
+        r"|elastic).{0,60}(?:hang|stuck|never restart|does not restart)",
     ),
 )

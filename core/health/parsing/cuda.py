@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.parsing.line_pattern import LinePattern, pattern, sentence
 from core.health.signals import SignalFamily
 
 _C, _F, _A = SignalFamily.CUDA, SignalFamily.FABRIC_MANAGER, SignalFamily.APPLICATION
@@ -89,7 +89,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|could not load nvml|libnvidia-ml\.so.{0,60}|"
         r"nouveau|module nvidia not found|dkms.{0,60}(?:fail|error|bad)",
     ),
-    pattern(_C, "nvml_unknown", "failed to initialize nvml: unknown error"),
+    pattern(_C, "nvml_unknown", ("nvml: unknown error", "systemctl daemon-reload")),
     pattern(
         _C,
         "nvidia_container",
@@ -103,13 +103,27 @@ PATTERNS: tuple[LinePattern, ...] = (
             "cuda-capable device",
             "invalid device ordinal",
             "no cuda gpus are available",
+            "peer mapping resources exhausted",
+            "peer access is not supported",
+            "invalid device context",
+            "cudagetdevicecount",
+            "cuda_visible_devices",
+            "might not have a cuda gpu",
+            "cuda_error_no_device",
+            "cuinit",
         ),
     ),
     pattern(
         _C,
+        "cuda_unknown_999",
+        ("error 999", "(999)", "error: 999", "cuda_error_unknown"),
+        r"(?:cuda|error).{0,20}\b999\b|CUDA_ERROR_UNKNOWN",
+    ),
+    pattern(
+        _C,
         "cuda_oom",
-        ("out of memory", "outofmemory", "alloc_failed"),
-        r"CUDA(?: error:)?.{0,20}out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY"
+        ("out of memory", "outofmemory", "alloc_failed", "resource_exhausted"),
+        r"RESOURCE_EXHAUSTED|CUDA(?: error:)?.{0,20}out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY"
         r"|Cuda failure.{0,12}out of memory|STATUS_ALLOC_FAILED",
     ),
     pattern(
@@ -144,12 +158,34 @@ PATTERNS: tuple[LinePattern, ...] = (
             "glibc",
             "glibcxx",
             "filenotfounderror",
+            "no such file or directory",
+            "command not found",
+            "unrecognized arguments",
+            "nvcc fatal",
+            "unsupported gpu architecture",
+            "no gpus found",
             "permissionerror",
             "permission denied",
             "version conflict",
             "incompatible version",
             "not installed",
         ),
+    ),
+    pattern(
+        _A,
+        "python_logic_error",
+        (
+            "valueerror",
+            "typeerror",
+            "keyerror",
+            "indexerror",
+            "attributeerror",
+            "assertionerror",
+            "nameerror",
+            "syntaxerror",
+        ),
+        r"(?<![\w.])(?P<code>(?:Value|Type|Key|Index|Attribute|Assertion|Name|Syntax|ZeroDivision"
+        r"|NotImplemented)Error)\b",
     ),
     pattern(
         _A,
@@ -175,10 +211,10 @@ PATTERNS: tuple[LinePattern, ...] = (
         _A,
         "cuda_fork",
         (
+            "just got forked",
             "re-initialize cuda in forked",
             "too many open files",
             "can't start new thread",
-            "resource temporarily unavailable",
         ),
     ),
     pattern(
@@ -187,6 +223,11 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("nan", "loss spike", "loss explo", "loss diverg", ": inf", "=inf"),
         r"(?:loss|grad\w*|norm|weights?|output\w*)[^\n]{0,40}\b(?:nan|inf)\b"
         r"|\bnans?\b[^\n]{0,40}(?:loss|grad|norm|weight|node|output|training)|loss (?:spike|explo|diverg)",
+    ),
+    sentence(
+        _A,
+        "wrong_results",
+        r"(?:different|wrong|inconsistent|non-?deterministic) (?:gradients?|results?|outputs?|loss|values|answers)",
     ),
     pattern(
         _A,

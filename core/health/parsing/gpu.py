@@ -6,7 +6,7 @@ Xid (NVSentinel issue 155).
 
 from __future__ import annotations
 
-from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.parsing.line_pattern import LinePattern, pattern, sentence
 from core.health.signals import SignalFamily
 
 _K, _G = SignalFamily.KERNEL, SignalFamily.GPU
@@ -27,7 +27,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         _G,
         "xid_mention",
         "xid",
-        r"(?<![a-z])Xids?(?:CriticalError)?(?! \((?:PCI:)?[0-9a-fx]{4}:)"
+        r"(?:(?<![a-z])|(?<=nvidia))Xids?(?:CriticalError)?(?! \((?:PCI:)?[0-9a-fx]{4}:)"
         r"[^0-9\n]{0,30}?(?P<code>\d{1,3})(?![\d:.])(?P<more>.{0,300})",
     ),
     pattern(_G, "sxid_mention", "sxid", r"SXids?(?! \(PCI)[^0-9\n]{0,20}(?P<code>\d{5})"),
@@ -64,32 +64,29 @@ PATTERNS: tuple[LinePattern, ...] = (
         ),
     ),
     pattern(_K, "pcie_corrected", ("severity=corrected", "corrected error received", "corrected error message")),
-    pattern(
+    sentence(
         _G,
         "pcie_degraded",
-        ("pcie link", "link width", "downgraded", "pcie width", "pcie generation"),
-        r"(?:link width|link speed|pcie (?:link|width|gen)).{0,80}(?:downgrad|degrad|lower than|below"
-        r"|instead of|expected|"
-        r"x\d+ (?:of|vs))|(?:Speed|Width) \S{1,12} \(downgraded\)",
+        r"negotiat\w+ .{0,30}(?:gen ?\d|x\d+)|PCIe Gen ?[12]\b|(?:link width|link speed|pcie (?:link|width"
+        r"|gen)).{0,80}(?:downgrad|degrad|lower than|below|instead of"
+        r"|expected|x\d+ (?:of|vs))|(?:Speed|Width) \S{1,12} \(downgraded\)",
     ),
     pattern(
         _G,
         "gpu_count_zero",
         ("0 gpus", "zero gpus", "0 devices"),
-        r"(?:reports?|found|detected|sees?|saw|count).{0,30}\b(?:0|zero) (?:GPUs"
+        r"(?:reports?|found|detected|sees?|saw|count|return(?:s|ed)?|shows?).{0,30}\b(?:0|zero) (?:GPUs"
         r"|devices)(?:.{0,60}expect\w* (?P<expected>\d+))?",
     ),
-    pattern(
+    sentence(
         _G,
         "gpu_count_short",
-        ("expected", "of 8", "mismatch", "lower than configured", "missing", "a gpu", "one gpu", "only 7"),
         r"(?:(?:found|detected|reports?|sees|only|has) (?P<found>[1-9]\d?) (?:of (?:8|4|16) )?(?:GPUs?"
-        r"|devices?)"
-        r".{0,60}(?:expect\w*|instead of|should be|missing)|expect\w* \d+ (?:GPUs?"
+        r"|devices?).{0,60}(?:expect\w*|instead of|should be|missing)|expect\w* \d+ (?:GPUs?"
         r"|devices?).{0,40}(?:got|found|but|only|saw) (?P<got>[1-9]\d?)\b"
         r"|[1-7] (?:out )?of 8 GPUs.{0,40}(?:visible|detected|found|left)"
-        r"|gres/gpu count reported lower than configured \((?P<low>[1-9]\d?) ?<|GPU count mismatch"
-        r"|(?:one|a|1) GPU (?:is )?(?:missing|less)|(?:lost|short) (?:a|one|1) GPU|only 7 GPUs)",
+        r"|gres/gpu count reported lower than configured \((?P<low>[1-9]\d?) ?<|GPU count mismatch|(?:one|a"
+        r"|1) GPU (?:is )?(?:missing|less)|(?:lost|short) (?:a|one|1) GPU|only 7 GPUs)",
     ),
     pattern(_G, "gres_zero", "lower than configured", r"gres/gpu count reported lower than configured \(0 ?<"),
     pattern(_G, "no_devices", "no devices were found"),
@@ -148,10 +145,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|insufficient power",
     ),
     pattern(_G, "gpu_power_cap", ("power cap", "power_cap", "powercap"), r"sw[ _]?power[ _]?cap"),
-    pattern(
+    sentence(
         _G,
         "gpu_clock_stuck",
-        ("clock", "mhz"),
         r"(?:clock|frequency)s?.{0,60}(?:stuck|locked|drops?|dropped|capped|only) (?:at |to )?\d+ ?MHz",
     ),
     pattern(
@@ -187,12 +183,21 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("requires reset", "requires a reset", "reset required"),
         r"gpu.{0,20}(?:requires a? ?reset|reset required)",
     ),
-    pattern(
+    sentence(
         _G,
         "gpu_bandwidth_low",
-        ("bandwidth", "busbw", "bw:"),
-        r"(?:bandwidth|busbw|output bw).{0,60}(?:below|less than|under|lower than|< ?\d"
-        r"|expected minimum)",
+        r"(?:bandwidth|busbw|output bw).{0,60}(?:below|less than|under|lower than|< ?\d|expected minimum)",
+    ),
+    sentence(
+        _G,
+        "diag_failed",
+        r"fail\w* .{0,20}(?:dcgmi? diag|EUD|field ?diag|gpu[-_ ]?burn|memtest|memory test|burn-?in|stress test)",
+    ),
+    sentence(
+        _G,
+        "gpu_gone",
+        r"GPUs? .{0,20}(?:disappear|vanish|drop(?:s|ped)? (?:off|out)|went missing|not detected"
+        r"|no longer (?:visible|listed|detected))",
     ),
     pattern(
         _G,

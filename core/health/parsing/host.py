@@ -3,7 +3,7 @@ kubelet."""
 
 from __future__ import annotations
 
-from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.parsing.line_pattern import LinePattern, pattern, sentence
 from core.health.signals import SignalFamily
 
 _M, _S, _L = SignalFamily.MEMORY, SignalFamily.STORAGE, SignalFamily.LAUNCHER
@@ -56,7 +56,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"Cannot allocate memory|MemoryError|DataLoader worker.{0,60}(?:killed|exited unexpectedly)"
         r"|std::bad_alloc|DefaultCPUAllocator|not enough memory|Unable to allocate .{0,20}iB",
     ),
-    pattern(_M, "bus_error", "bus error", r"Bus error"),
+    pattern(_M, "bus_error", ("bus error", "sigbus"), r"(?<!pcie )Bus error|SIGBUS"),
     pattern(
         _S,
         "lustre_evicted",
@@ -85,10 +85,19 @@ PATTERNS: tuple[LinePattern, ...] = (
             "mgs running",
             "unable to mount",
             "cannot mount",
+            "failed to mount",
+            "could not mount",
             "mount: ",
         ),
-        r"mount(?:\.lustre|\.nfs\d?|ing)?:? .{0,80}(?:fail|timed out|timeout|Input/output error|unable"
+        r"(?:unable to|cannot|could not|failed to) mount|mount(?:\.lustre|\.nfs\d?"
+        r"|ing)?:? .{0,80}(?:fail|timed out|timeout|Input/output error|unable"
         r"|refused|No such device|cannot)|Is the MGS running|FailedMount|MountVolume\.\w+ failed",
+    ),
+    sentence(
+        _S,
+        "version_clash",
+        r"not compatible|incompatib\w+|unsupported version|version (?:mismatch|conflict|skew)|(?:version|client"
+        r"|driver|library) .{0,30}too old|built for (?:another|a different|cuda)",
     ),
     pattern(
         _S,
@@ -97,28 +106,13 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"nfs: server .{1,60}(?:not responding|timed out)|Stale (?:NFS )?file handle|ESTALE"
         r"|NFS.{0,60}(?:hang|timeout|overload|saturat|unresponsive|slow)",
     ),
-    pattern(
+    sentence(
         _S,
         "storage_slow",
-        (
-            "gpfs",
-            "fsx",
-            "efs",
-            "weka",
-            "beegfs",
-            "ceph",
-            "ost",
-            "mdt",
-            "mds",
-            "s3",
-            "file system",
-            "filesystem",
-            "storage",
-        ),
-        r"(?:\bgpfs|\bfsx|\befs\b|weka|beegfs|ceph|\bOST\d*|\bMDT\d*|\bMDS\b|metadata server"
-        r"|file ?system|storage (?:server|backend|array))\b.{0,80}"
-        r"(?:overload|saturat|unresponsive|unreachable|outage|evict|unavailable|hung|hang|timed? ?out"
-        r"|degraded|slow(?:down|ly)?\b|failover|went down|is down|stall)",
+        r"(?:\bgpfs|\bfsx|\befs\b|weka|beegfs|ceph|\bOST\d*|\bMDT\d*|\bMDS\b|metadata server|file ?system"
+        r"|storage (?:server|backend|array))\b.{0,80}(?:overload|saturat|unresponsive|unreachable|outage|evict"
+        r"|unavailable|hung|hang|timed? ?out|degraded|slow(?:down|ly)?\b|fail(?:ing|s|ed)?[- ]?over"
+        r"|went down|is down|stall)",
     ),
     pattern(
         _S,
@@ -233,25 +227,11 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"didn't match Pod|toomanyrequests|pull rate limit|(?:pyxis|enroot)\b.{0,120}(?:error|fail"
         r"|denied|couldn't|cannot|unbound|not found)",
     ),
-    pattern(
+    sentence(
         _L,
         "cpu_binding",
-        (
-            "affinity",
-            "cpu-bind",
-            "cpu_bind",
-            "cpus-per-task",
-            "cpus_per_task",
-            "omp_num_threads",
-            "taskset",
-            "numa",
-            "suggested max number of worker",
-            "cpu binding",
-            "cpu pinning",
-            "cpuset",
-        ),
-        r"cpu[- _](?:affinity|bind\w*|pin\w*)|affinity|cpus[-_]per[-_]task|OMP_NUM_THREADS|taskset"
-        r"|numactl|wrong numa|suggested max number of worker|cpuset",
+        r"cpu[- _](?:affinity|bind\w*|pin\w*)|affinity|cpus[-_]per[-_]task|OMP_NUM_THREADS|taskset|numactl"
+        r"|wrong numa|suggested max number of worker|cpuset",
     ),
     pattern(
         _L,
@@ -260,30 +240,10 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"clock skew|time skew|munge.{0,80}(?:fail|expired|rewound|invalid|decode|error)|(?:Expired"
         r"|Rewound) credential|(?:chrony|ntp)\w*.{0,40}(?:not sync|offset|unsync)",
     ),
-    pattern(
+    sentence(
         _L,
         "host_setting",
-        (
-            "ulimit",
-            "sysctl",
-            "transparent huge",
-            "bios",
-            "hyperthread",
-            "governor",
-            "powersave",
-            "persistence mode",
-            "c-state",
-            "mig mode",
-            "exclusive process",
-            "compute mode",
-            "selinux",
-            "apparmor",
-            "cgroup v2",
-            "systemd-logind",
-            "removeipc",
-        ),
-        r"ulimit|sysctl|BIOS.{0,60}|(?:cpu|scaling) governor|powersave|persistence mode.{0,20}(?:off"
-        r"|disabled)|c-states?|MIG mode|Exclusive[_ ]Process|compute mode|selinux|apparmor|RemoveIPC"
-        r"|cgroup ?v2",
+        r"ulimit|sysctl|BIOS.{0,60}|(?:cpu|scaling) governor|powersave|persistence mode.{0,20}(?:off|disabled)"
+        r"|c-states?|MIG mode|Exclusive[_ ]Process|compute mode|selinux|apparmor|RemoveIPC|cgroup ?v2",
     ),
 )

@@ -6,7 +6,7 @@ Neuron runtime's troubleshooting page. No closed list of fault types is publishe
 
 from __future__ import annotations
 
-from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.parsing.line_pattern import LinePattern, pattern, sentence
 from core.health.signals import SignalFamily
 
 _H, _N = SignalFamily.HYPERPOD, SignalFamily.NEURON
@@ -75,6 +75,13 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("likely experienced a hardware failure", "hardware failure", "impaired", "status check"),
         r"likely experienced a hardware failure|(?:instance|system) status check\w*.{0,20}(?:fail"
         r"|impaired)|hardware (?:failure|fault|malfunction)",
+    ),
+    sentence(_H, "deep_check_failed", r"deep health checks? .{0,30}fail\w*"),
+    pattern(
+        _H,
+        "eks_hardware_condition",
+        ("acceleratedhardwareready", "nvidiaxid"),
+        r"AcceleratedHardwareReady\W{0,12}(?:is )?False(?:.{0,40}reason:? ?(?P<code>\w{3,40}))?",
     ),
     pattern(_H, "faulty_instance", "faultyinstance"),
     pattern(_H, "event_provision", "failed to provision ec2 instance"),

@@ -3,7 +3,7 @@ nodes."""
 
 from __future__ import annotations
 
-from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.parsing.line_pattern import LinePattern, pattern, sentence
 from core.health.signals import SignalFamily
 
 _L, _S = SignalFamily.LAUNCHER, SignalFamily.SCHEDULER
@@ -28,8 +28,11 @@ PATTERNS: tuple[LinePattern, ...] = (
             "tcpstore",
             "waiting for clients",
             "init_process_group",
+            "pjrt_client_connect",
+            "coordination service",
         ),
-        r"Rendezvous\w*(?:Error|Exception)?.{0,80}(?:fail|error|timeout|timed out|closed|could not)"
+        r"PjRT_Client_Connect|coordination service.{0,60}(?:fail|error|unavailable|timed out)"
+        r"|Rendezvous\w*(?:Error|Exception)?.{0,80}(?:fail|error|timeout|timed out|closed|could not)"
         r"|TCPStore.{0,80}(?:timeout|timed out|fail|refused)|"
         r"Timed out after \d+ seconds waiting for clients|init_process_group.{0,60}(?:timeout|timed out"
         r"|fail|error)|Rendezvous(?:Connection|Timeout|Closed)Error",
@@ -62,11 +65,17 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"\b(?:Not|no) respon(?:ding|se)\b(?!.{0,20}server| to )|setting (?:them )?DOWN",
     ),
     pattern(_S, "slurm_unexpected_reboot", ("unexpectedly rebooted", "unexpected reboot", "rebooted unexpectedly")),
+    sentence(
+        _S,
+        "pods_pending",
+        r"pods? .{0,30}(?:stay|stuck|remain|keep|hang)\w* .{0,20}(?:Pending|ContainerCreating|Terminating|Unknown"
+        r"|scheduling)",
+    ),
     pattern(
         _S,
         "slurm_low_resource",
-        ("low realmemory", "low cpus", "low tmpdisk", "low socket", "reported lower"),
-        r"Low (?:RealMemory|CPUs|TmpDisk|socket\S*)",
+        ("low realmemory", "low cpus", "low tmpdisk", "low socket", "differs from hardware"),
+        r"differs from hardware|Low (?:RealMemory|CPUs|TmpDisk|socket\S*)",
     ),
     pattern(
         _S,
@@ -95,30 +104,33 @@ PATTERNS: tuple[LinePattern, ...] = (
             "deadlineexceeded",
             "activedeadline",
         ),
-        r"CANCELLED (?:AT|BY|by)?.{0,60}|Cancel+ed by|scancel|due to (?P<code>TIME LIMIT|PREEMPTION)"
+        r"CANCELLED AT.{0,60}DUE TO (?P<why>TIME LIMIT|PREEMPTION|NODE FAILURE)|CANCELLED (?:AT|BY"
+        r"|by)?.{0,60}|Cancel+ed by|scancel|due to (?P<code>TIME LIMIT|PREEMPTION)"
         r"|\bPreempted\b|preempt(?:ed|ion) by|KeyboardInterrupt|DeadlineExceeded",
     ),
-    pattern(
+    sentence(
         _S,
         "maintenance",
-        ("maintenance", "scheduled event", "instance retirement", "system-reboot", "reservation", "planned"),
         r"(?:scheduled|planned|system|host|site) (?:maintenance|event|downtime|outage|reboot)"
-        r"|maintenance (?:window|reservation|event|mode)|instance[- ]retirement|system-reboot|instance-stop",
+        r"|maintenance (?:window|reservation|event|mode)|instance[- ]retirement|system-reboot|instance-stop"
+        r"|spot interruption|interruption notice|reclaimed by|capacity block ended|training plan ended",
     ),
-    pattern(
+    sentence(
         _S,
         "site_power",
-        ("power", "cooling", "outage", "breaker", "pdu", "chiller", "datacent", "rack"),
-        r"(?:power|cooling|site|utility|datacent(?:er|re)|az|zone|rack|row|chiller"
-        r"|pdu)[- ]?(?:wide )?(?:\w+ )?(?:outage|failure|loss|lost|event|tripped|cut|blip)|breaker trip"
-        r"|lost power",
+        r"(?:power|cooling|site|utility|datacent(?:er|re)|\baz|zone|rack|chiller"
+        r"|pdu)[- ]?(?:wide )?(?:\w+ )?(?:outage|failure|loss|lost"
+        r"|event|tripped|cut|blip)|(?:loss|lack) of (?:power|cooling)|breaker trip|lost power|power (?:dip"
+        r"|surge)|chiller"
+        r"|(?:inlet|aisle|containment|cooling water|chilled).{0,60}(?:fail|high|hot|leak)|all racks",
     ),
     pattern(
         _S,
         "controller_unreachable",
         ("slurm controller", "slurmctld", "slurmdbd", "api server", "apiserver", "etcd"),
-        r"(?:Unable to contact slurm controller|slurmctld.{0,60}(?:not responding|down|unreachable"
-        r"|crash)|slurmdbd.{0,60}(?:down|unreachable|not responding)|(?:api ?server"
+        r"(?:Unable to contact slurm controller|slurmctld (?:is |was |has )?(?:not responding|down|unreachable|crash)"
+        r"|primary controller.{0,30}(?:down|not responding)|slurmdbd.{0,60}(?:down|unreachable"
+        r"|not responding)|(?:api ?server"
         r"|etcd).{0,60}(?:unreachable|timeout|timed out|refused|unavailable|overload))",
     ),
     pattern(
@@ -146,10 +158,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("notready", "not ready", "node lost", "nodelost", "nodestatusunknown"),
         r"\bNotReady\b|NodeLost|NodeStatusUnknown|node (?:is )?not ready",
     ),
-    pattern(
+    sentence(
         _S,
         "autoresume_requeue",
-        ("auto-resume", "autoresume", "requeue"),
         r"auto-?resume.{0,80}(?:requeue|not|fail|instead)|requeues? instead",
     ),
 )

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from core.health.parsing.line_pattern import LinePattern, pattern
+from core.health.parsing.line_pattern import LinePattern, pattern, sentence
 from core.health.signals import SignalFamily
 
 _W = SignalFamily.NETWORK
@@ -29,8 +29,8 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _W,
         "ib_retry_exceeded",
-        ("retry counter exceeded", "retry_exc"),
-        r"(?:transport )?retry counter exceeded|RETRY_EXC_ERR",
+        ("retry count", "retry_exc", "retries exceeded"),
+        r"retry count(?:er)? exceeded|RETRY_EXC_ERR|retries exceeded",
     ),
     pattern(
         _W,
@@ -54,10 +54,14 @@ PATTERNS: tuple[LinePattern, ...] = (
             "link_downed",
             "link lost",
             "state: down",
+            "state down",
+            "physical state",
+            "no ib port",
             "port state change",
         ),
         r"(?:link|port|nic|mlx5_\d+|eth\d|ib\d|efa_?\d|rdma\w*|interface)\S{0,20}.{0,40}(?:\bdown\b"
-        r"|flap|link_downed)|lost carrier|link lost|\bflap(?:s|ped|ping)?\b|State: Down",
+        r"|flap|link_downed)|lost carrier|link lost|\bflap(?:s|ped|ping)?\b"
+        r"|(?:State|LinkState):? ?Down\b|Physical state:? ?(?:Disabled|Polling)|No IB port",
     ),
     pattern(
         _W,
@@ -66,38 +70,23 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"mlx5\S{0,24}.{0,60}(?:insufficient power|high temperature|health (?:compromised|poll|counter)|fatal"
         r"|command timeout|firmware (?:internal )?error)",
     ),
-    pattern(
+    sentence(
         _W,
         "nic_hardware",
-        (
-            "mlx5",
-            "nic ",
-            "ethernet",
-            "transceiver",
-            "optic",
-            "cable",
-            "connectx",
-            "firmware",
-            "health",
-            "ibstat",
-            "symbol",
-            "switch port",
-            "leaf",
-            "spine",
-        ),
-        r"mlx5\S{0,24}.{0,60}(?:insufficient power|high temperature|health (?:compromised|poll|counter)"
-        r"|fatal|assert|command timeout|firmware)|"
-        r"(?:bad|faulty|broken|dirty|defective|loose|replaced?) (?:\w+ )?(?:cable|transceiver|optic|nic"
-        r"|switch|hca|port)|"
-        r"symbol[ _]?err\w*.{0,40}(?:ris|increas|climb|high|grow)|(?:switch|leaf|spine).{0,40}(?:fail"
-        r"|reboot|crash|died|fault)",
+        r"mlx5\S{0,24}.{0,60}(?:insufficient power|high temperature|health (?:compromised|poll|counter)|fatal"
+        r"|assert|command timeout|firmware)|(?:bad|faulty|broken|dirty|defective|loose"
+        r"|replaced?) (?:\w+ )?(?:cable|transceiver|optic|nic|switch|hca|port)|symbol[ _]?err\w*.{0,40}(?:ris"
+        r"|increas|climb|high|grow)|(?:switch|leaf|spine).{0,40}(?:fail|reboot|crash|died|fault)"
+        r"|(?:cable|transceiver|optic|fibre|fiber|nic|hca|switch|port)s? (?:was|were|has been"
+        r"|got) (?:replaced|swapped|re-?seated|cleaned)"
+        r"|(?:dirty|damaged|bent|kinked|unplugged) (?:\w+ )?(?:cable|fibre|fiber|optic|connector)"
+        r"|packet (?:drops|loss)|drops packets",
     ),
-    pattern(
+    sentence(
         _W,
         "gid_problem",
-        ("gid",),
-        r"GID.{0,60}(?:index|table|wrong|chang|missing|invalid|::0|empty|not found|shift|fe80)|(?:wrong"
-        r"|missing|no) GID|show_gids",
+        r"GID.{0,60}(?:index|table|wrong|chang|missing|invalid|::0|empty|not found|shift|fe80)|(?:wrong|missing"
+        r"|no) GID|show_gids",
     ),
     pattern(
         _W,
@@ -122,12 +111,11 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"ibv_(?:reg_mr\w*|create_[cq][qp]) failed.{0,80}|memlock|max locked memory|(?:nvidia_peermem"
         r"|nv_peer_mem|peermem).{0,60}(?:not|missing|fail)",
     ),
-    pattern(
+    sentence(
         _W,
         "mtu_mismatch",
-        ("mtu", "pfc", "ecn", "dcqcn"),
-        r"\bMTU\b.{0,60}(?:mismatch|differ|9000|1500|jumbo)|\bPFC\b.{0,60}(?:not|disabled|missing"
-        r"|misconf)|lossless.{0,40}(?:not|disabled)",
+        r"\bMTU\b.{0,60}(?:mismatch|differ|9000|1500|jumbo)|\bPFC\b.{0,60}(?:not|disabled|missing|misconf)"
+        r"|lossless.{0,40}(?:not|disabled)",
     ),
     pattern(
         _W,
@@ -147,7 +135,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _W,
         "efa_unresponsive_remote",
         ("unresponsive", "invalid address", "peer host id", "impaired_remote", "impaired remote"),
-        r"(?:unresponsive[ _](?:remote|receiver|peer)|impaired[ _]remote|Invalid address(?=.{0,400}Peer host id))"
+        r"(?:unresponsive[ _](?:remote|receiver|peer)|impaired[ _]remote"
+        r"|Invalid address(?=.{0,400}Peer host id))"
         r"(?:.{0,400}?Peer host id: ?(?P<peer>i-\w{4,17}))?|Peer host id: ?(?P<peer_id>i-\w{4,17})",
     ),
     pattern(
@@ -165,24 +154,34 @@ PATTERNS: tuple[LinePattern, ...] = (
         _W,
         "efa_not_found",
         (
-            "optimal provider",
-            "only efa provider",
-            "no efa device",
-            "provider efa",
-            "fi_getinfo",
-            "efa provider",
-            "using network socket",
-            "net/socket",
-            "eligible provider",
-            "no eligible",
-            "no efa",
-            "efa device",
+            *("optimal provider", "only efa provider", "no efa", "provider efa", "fi_getinfo", "efa provider"),
+            *("using network socket", "net/socket", "eligible provider", "no eligible", "efa device"),
         ),
         r"Could not find any optimal provider|Only EFA provider is supported|no efa (?:device|interface"
-        r"|provider)|fi_getinfo.{0,60}(?:fail|No data|-61)|"
-        r"Using network Socket|No eligible providers? (?:were|was)? ?found|efa (?:provider"
-        r"|device)\w*.{0,40}(?:not|missing|fail)",
+        r"|provider)"
+        r"|fi_getinfo.{0,80}(?:fail|No data|-61|empty)|Using network Socket"
+        r"|No eligible providers? (?:were|was)? ?found"
+        r"|efa (?:provider|device)\w*.{0,40}(?:not|missing|fail|empty)|provider efa .{0,20}empty",
     ),
+    sentence(
+        _W,
+        "efa_not_used",
+        r"NET/Socket ?: ?Using|instead of (?:the )?EFA|f[ae]ll\w* back to (?:socket|tcp|ethernet)"
+        r"|(?:not using|without|no) EFA\b",
+    ),
+    sentence(
+        _W,
+        "subnet_manager",
+        r"opensm|subnet manager|partition key|\bpkey\b|LID.{0,20}(?:unassigned|is 0)",
+    ),
+    sentence(
+        _W,
+        "routing",
+        r"can(?:no|')t be routed|not routable|across (?:the )?(?:subnets?|vpcs?|zones?|availability zones?)"
+        r"|different (?:subnet|vpc|availability zone)s?|route table|routing (?:table|rule|problem)"
+        r"|lacks? port \d+|port \d+ (?:is )?(?:blocked|closed)",
+    ),
+    pattern(_W, "ofi_warning", "nccl warn net/ofi"),
     pattern(
         _W,
         "efa_admin_command",
@@ -195,29 +194,17 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("huge page", "huge_page", "hugepage", "fork safe", "fork_safe", "rdmav_fork", "efa_fork"),
         r"huge[ _]?page.{0,80}|(?:rdmav|efa|fi_efa)_fork\w*|fork.{0,20}(?:ENOMEM|cannot allocate)",
     ),
-    pattern(
+    sentence(
         _W,
         "efa_installer",
-        ("efa installer", "efa_installer", "aws-ofi-nccl", "libfabric", "efa version", "plugin"),
-        r"(?:efa[ _]installer|efa version|libfabric|aws-ofi-nccl|ofi plugin).{0,60}(?:mismatch|older"
-        r"|differ|incompat|too old|not (?:loaded|found|installed)|missing|bug|upgrade)",
+        r"(?:efa[ _]installer|efa version|libfabric|aws-ofi-nccl|ofi plugin).{0,60}(?:mismatch|older|differ"
+        r"|incompat|too old|not (?:loaded|found|installed)|missing|bug|upgrade)",
     ),
-    pattern(
+    sentence(
         _W,
         "security_group",
-        (
-            "security group",
-            "security-group",
-            "self-referenc",
-            "firewall",
-            "iptables",
-            "ufw",
-            "network acl",
-            "network policy",
-            "networkpolicy",
-            "firewalld",
-            "blocked port",
-        ),
+        r"security\ group|security\-group|self\-referenc|firewall|iptables|ufw|network\ acl|network\ policy"
+        r"|networkpolicy|firewalld|blocked\ port",
     ),
     pattern(
         _W,
@@ -233,12 +220,11 @@ PATTERNS: tuple[LinePattern, ...] = (
             "/etc/hosts",
         ),
     ),
-    pattern(
+    sentence(
         _W,
         "efa_retransmit",
-        ("retrans", "packet loss", "congestion", "dropped packets", "rx_drops"),
-        r"retrans\w*.{0,60}(?:\d{2,}|ris|high|increas)|packet loss|congestion|rx_drops.{0,30}(?:ris"
-        r"|increas|[1-9]\d)",
+        r"retrans\w*.{0,60}(?:\d{2,}|ris|high|increas)|packet loss|congestion|rx_drops.{0,30}(?:ris|increas"
+        r"|[1-9]\d)",
     ),
     pattern(
         _W,

@@ -28,6 +28,7 @@ _DEVICE_MEMORY_LINES = 6
 """A GPU that is off the bus is named a few lines before the sentence that says so."""
 _Letters: TypeAlias = "dict[str, _Letters]"
 _END = ""
+_ANY_CHARACTER = re.compile(rb"[^\n]")
 _FIELDS = frozenset({"code", "device", "peer"})
 
 
@@ -47,12 +48,21 @@ class PatternSet:
     def __init__(self, patterns: Sequence[LinePattern]) -> None:
         words = {word for pattern in patterns for word in pattern.needles}
         self.prefilter = re.compile(_any_of(words).encode())
+        self._sentences = tuple(pattern for pattern in patterns if not pattern.needles)
         self._by_word: tuple[tuple[str, tuple[LinePattern, ...]], ...] = tuple(
             (word, tuple(pattern for pattern in patterns if word in pattern.needles)) for word in sorted(words)
         )
 
+    @property
+    def reads_every_line(self) -> bool:
+        """Sentences have no words that a pre-filter could look for."""
+        return bool(self._sentences)
+
     def matches(self, text: str) -> Iterator[tuple[LinePattern, re.Match[str]]]:
         """Every kind that fits `text`, once each, in the order of the words."""
+        for pattern in self._sentences:
+            if found := pattern.regex.search(text):
+                yield pattern, found
         lowered = text.lower()
         tried: set[int] = set()
         seen: set[str] = set()
@@ -135,7 +145,7 @@ class LogReader:
     def _lines_of(self, block: bytes) -> Iterator[Signal]:
         lowered = block.lower()
         position, counted_to, line = 0, 0, self._line
-        while found := self._patterns.prefilter.search(lowered, position):
+        while found := self._next(lowered, position):
             start = block.rfind(b"\n", 0, found.start()) + 1
             end = block.find(b"\n", found.start())
             line += block.count(b"\n", counted_to, start)
@@ -145,6 +155,11 @@ class LogReader:
             yield from self._signals(cut.decode(errors="replace"), head.decode(errors="replace"), line + 1)
             position = end
         self._line += block.count(b"\n")
+
+    def _next(self, lowered: bytes, position: int) -> re.Match[bytes] | None:
+        if self._patterns.reads_every_line:
+            return _ANY_CHARACTER.search(lowered, position)
+        return self._patterns.prefilter.search(lowered, position)
 
     def _signals(self, text: str, head: str, line: int) -> Iterator[Signal]:
         matches = list(self._patterns.matches(text))
