@@ -292,6 +292,11 @@ def _job(row: JsonObject, pods: tuple[Pod, ...]) -> Job:
     )
 
 
+def state_of(row: JsonObject) -> JobState:
+    """Where the job of this object stands."""
+    return _state(row)[0]
+
+
 def _state(row: JsonObject) -> tuple[JobState, JsonObject]:
     """By the newest condition that holds; a final one wins over everything."""
     holding = [
