@@ -3,7 +3,12 @@
 A claim raises the run's fence; every later write of the worker carries that fence and is refused once another
 has claimed the run. A run can be claimed when it is queued or its time has come, when all it depends on is
 done, and when nothing that conflicts with it works on the same cluster. Conflicting runs go in the order in
-which they were created.
+which they were created; of those that may go, the one that has been due longest goes first.
+
+Runs of workflows that share a cluster (jobs) go beside each other. Every other run has its cluster to itself from
+its first step to its end, waits and pauses included. Between the two kinds: a job does not begin while a run of the
+other kind works on its cluster or was created earlier; a job that has begun only follows, so it goes on, and holds
+up the other kind for no longer than one of its steps takes.
 """
 
 from __future__ import annotations
@@ -133,14 +138,16 @@ def _next_candidate(session: Session, now: datetime, sharing: Collection[str], o
             AND NOT EXISTS ({_UNMET.format(run="candidate")})
             AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE {conflict.holds_it})
             AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE {conflict.came_earlier})
-        ORDER BY candidate.ordinal LIMIT 1
+        ORDER BY COALESCE(candidate.wake_at, candidate.lease_expires_at, candidate.created_at), candidate.ordinal
+        LIMIT 1
         """
     row = session.row(sql + session.for_update, params)
     return None if row is None else run_from_row(row, dependencies_of(session, row.text("id")))
 
 
 def _claim(session: Session, run: Run, worker: WorkerId, lease_until: datetime, now: datetime) -> Run:
-    if run.status is RunStatus.RUNNING:
+    is_lost = run.status is RunStatus.RUNNING
+    if is_lost:
         record_event(
             session,
             subject=run.id,
@@ -164,8 +171,11 @@ def _claim(session: Session, run: Run, worker: WorkerId, lease_until: datetime, 
         {"id": run.id, "owner": worker, "until": time_text(lease_until), "now": time_text(now)},
     )
     session.execute(
-        "UPDATE steps SET status = 'started', attempts = attempts + 1 WHERE run_id = :id AND name = :step",
-        {"id": run.id, "step": run.step},
+        """
+        UPDATE steps SET status = 'started', attempts = attempts + 1, retries = retries + :lost
+        WHERE run_id = :id AND name = :step
+        """,
+        {"id": run.id, "step": run.step, "lost": int(is_lost)},
     )
     return load_run(session, run.id)
 

@@ -100,7 +100,7 @@ class StepRecord:
     output: JsonObject = field(default_factory=dict)
     """What its outcomes merged into the run's data."""
     retries: int = 0
-    """How often a passing fault of the platform made it wait and start again."""
+    """How often it began again by itself: after a passing fault of the platform, or because its worker was lost."""
 
 
 class EffectStatus(StrEnum):

@@ -6,6 +6,7 @@ that no call in flight loses its record.
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 
 from core.failures import Failure, NextAction
@@ -159,13 +160,14 @@ def _request_stop(session: Session, run: Run, wish: RunStatus, actor: Principal,
 
 
 def _what_stays(session: Session, run: Run, actor: Principal) -> Message:
-    done = [effect.tool for effect in effects_of(session, run.id) if effect.status is EffectStatus.APPLIED]
+    effects = effects_of(session, run.id)
+    done = [effect.tool for effect in effects if effect.status is EffectStatus.APPLIED]
     doubtful = [
-        f"{effect.tool}?"
-        for effect in effects_of(session, run.id)
-        if effect.status in {EffectStatus.INTENDED, EffectStatus.UNKNOWN}
+        f"{effect.tool}?" for effect in effects if effect.status in {EffectStatus.INTENDED, EffectStatus.UNKNOWN}
     ]
     who = shown_principal(actor)
     if not done and not doubtful:
         return message("runs.cancelled_by", who=who)
-    return message("runs.cancelled_by_stays", who=who, stays=", ".join(done + doubtful))
+    counted = Counter(done + doubtful).items()
+    stays = ", ".join(name if count == 1 else f"{name} ({count}x)" for name, count in counted)
+    return message("runs.cancelled_by_stays", who=who, stays=stays)

@@ -35,6 +35,7 @@ from workflows.failing import (
     end_after_refusal,
     end_after_tool_error,
     end_overdue,
+    end_worn_out,
 )
 from workflows.gates import Gate, GateRefusal, GateRefused, first_refusal
 from workflows.registry import Registry
@@ -97,7 +98,13 @@ class Engine:
         return run
 
     def _begin(self, run: Run, workflow: AnyWorkflow) -> Run:
-        refusal = first_refusal(self._gates, run, None)
+        try:
+            refusal = first_refusal(self._gates, run, None)
+        except DatabaseUnusable:
+            raise
+        except Exception as error:
+            log.exception("gate_broke", run=run.id)
+            return self._repository.finish_step(run, self._after_bug(error, run))
         if refusal is not None:
             return self._repository.finish_step(run, _refused(refusal, self._clock.now()))
         return self._repository.begin_first_step(run, _advance(workflow.first))
@@ -136,6 +143,8 @@ class Engine:
         context: RunningStep,
     ) -> tuple[StepEnd, JsonObject]:
         """What comes of one execution of the step, and the data that it wants kept."""
+        if record.retries > self._retries.budget:
+            return end_worn_out(record), {}
         try:
             outcome = workflow.execute(step.name, context, run.params)
             return self._end_of(outcome, run, workflow, step, record)

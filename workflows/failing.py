@@ -80,6 +80,13 @@ def end_after_bug(error: Exception, run: Run, *, repository: Repository) -> Step
     return _stop(repository, run, FailureClass.UNKNOWN, why, kind="traceback", text=text)
 
 
+def end_worn_out(record: StepRecord) -> StepEnd:
+    """Worker after worker was lost in this step: it may be the step that kills them."""
+    why = message("workflows.worn_out", step=record.name, times=record.attempts)
+    actions = NEXT_ACTIONS[FailureClass.UNKNOWN]
+    return Stop(failure=Failure(failure_class=FailureClass.UNKNOWN, message=why, next_actions=actions))
+
+
 def end_overdue(why: Message, run: Run, deadline: timedelta) -> StepEnd:
     late = message("workflows.overdue", step=run.step or "", minutes=round(deadline.total_seconds() / 60, 1), why=why)
     actions = NEXT_ACTIONS[FailureClass.TRANSIENT]

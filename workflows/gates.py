@@ -100,12 +100,17 @@ class ApprovalGate:
 
 
 class ChoiceGate:
-    """Every human choice among the run's parameters has an origin, and what it points to bears it out."""
+    """Every human choice among the run's parameters has an origin, and what it points to bears it out.
+
+    Looked at when the run begins: from then on `ApprovalGate` holds the parameters to what they were.
+    """
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
 
     def refuse(self, run: Run, call: PlannedCall | None) -> GateRefusal | None:
+        if call is not None:
+            return None
         choices = run.params.get("choices", {})
         if not isinstance(choices, Mapping):
             return _unproven("choices", canonical_json(choices), "workflows.choice_malformed")

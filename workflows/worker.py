@@ -23,6 +23,8 @@ from workflows.recovery import take_over_dead
 
 LONGEST_REST_SECONDS = 5.0
 """A missed wake-up costs this much at most."""
+_SHORTEST_REST_SECONDS = 0.1
+"""Also when a run is due that cannot go on yet: one that another holds up, or any while the stop switch is on."""
 _POLL_SECONDS = 0.1
 _AFTER_DATABASE_TROUBLE_SECONDS = 1.0
 
@@ -90,7 +92,7 @@ class Worker:
         wake_at = self._repository.next_wake_at()
         if wake_at is None:
             return LONGEST_REST_SECONDS
-        return min(LONGEST_REST_SECONDS, max(0.0, (wake_at - self._clock.now()).total_seconds()))
+        return min(LONGEST_REST_SECONDS, max(_SHORTEST_REST_SECONDS, (wake_at - self._clock.now()).total_seconds()))
 
 
 class Heartbeat:
@@ -115,7 +117,8 @@ class Heartbeat:
     def holding(self, run: Run) -> Iterator[Callable[[], None]]:
         """Yields what raises `LeaseLost` once the lease is lost, or has run out by this machine's clock."""
         with self._lock:
-            self._held, self._until, self._is_lost = run, self._clock.now() + self._lease, False
+            self._held, self._is_lost = run, False
+            self._until = run.lease_expires_at or self._clock.now()
         try:
             yield lambda: self._check(run)
         finally:

@@ -111,3 +111,31 @@ def test_a_run_is_claimed_by_one_of_many(repository: Repository, database_path: 
         return mine.claim_run(worker=WorkerId(f"w{number}"), lease_until=until) is not None
 
     assert all_at_once(database_path, claim).count(True) == 1
+
+
+@pytest.mark.parametrize("round_number", range(3))
+def test_a_new_file_is_made_by_many_at_once(database_path: Path, round_number: int) -> None:
+    fresh = database_path.with_name("fresh.db")
+
+    def write(mine: Repository, number: int) -> str:
+        return mine.create_conversation(title=str(number), language=Language.ENGLISH, started_by=person()).title
+
+    assert sorted(all_at_once(fresh, write)) == [str(number) for number in range(CROWD)]
+
+
+def test_a_new_file_opened_by_many_at_once_is_migrated_once(database_path: Path) -> None:
+    gate, opened = threading.Barrier(CROWD), list[int]()
+
+    def open_it(number: int) -> None:
+        gate.wait()
+        repository = open_repository(database_path, clock=FakeClock(), ids=RandomIds(Random(number)))
+        opened.append(number)
+        repository.close()
+
+    threads = [threading.Thread(target=open_it, args=(number,)) for number in range(CROWD)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(opened) == list(range(CROWD))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -22,6 +23,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.toy_platform import FakePlatform
 from tests.fakes.toy_tools import CREATE, Thing
 from workflows.definition import Ask, Done, Next, Outcome, StepContext, Wait
+from workflows.failing import RetryPolicy
 from workflows.worker import Heartbeat, rest_until_news
 
 
@@ -476,3 +478,50 @@ def test_a_worker_that_sleeps_through_its_step_commits_nothing_of_it(repository:
 
     assert workers == ["sleepy", "quick"]
     assert repository.get_run(run.id).data == {"by": "quick"}
+
+
+def test_a_step_that_costs_worker_after_worker_fails_in_the_end(repository: Repository, clock: FakeClock) -> None:
+    def deadly(context: StepContext, params: ToyParams) -> Outcome:
+        raise KeyboardInterrupt  # as near to a killed process as one process can come
+
+    run = create_run(repository)
+    for _ in range(20):
+        with suppress(KeyboardInterrupt):
+            make_worker(repository, clock, workflow(deadly), retries=RetryPolicy(budget=3)).work_until_idle()
+        clock.advance(timedelta(seconds=30))
+
+    failed = repository.get_run(run.id)
+    assert failed.status is RunStatus.FAILED
+    assert repository.list_steps(run.id)[0].attempts == 5
+
+
+def test_a_run_that_is_due_often_does_not_starve_the_others(repository: Repository, clock: FakeClock) -> None:
+    def busy(context: StepContext, params: ToyParams) -> Outcome:
+        clock.advance(timedelta(seconds=2))
+        return Wait(delay=timedelta(seconds=1), why=text("Again."))
+
+    greedy, patient = (create_run(repository) for _ in range(2))
+    worker = make_worker(repository, clock, workflow(busy))
+
+    asked = iter([False] * 12 + [True] * 9)
+    worker.run_until(lambda: next(asked))
+
+    assert repository.list_steps(greedy.id)[0].attempts - repository.list_steps(patient.id)[0].attempts <= 1
+
+
+def test_a_run_that_is_due_while_the_stop_switch_is_on_keeps_no_processor_busy(
+    repository: Repository, clock: FakeClock
+) -> None:
+    def wait(context: StepContext, params: ToyParams) -> Outcome:
+        return Wait(delay=timedelta(seconds=1), why=text("Soon."))
+
+    create_run(repository)
+    rests: list[float] = []
+    worker = make_worker(repository, clock, workflow(wait), idle=rests.append)
+    worker.work_until_idle()
+    clock.advance(timedelta(minutes=1))
+    repository.set_mutation(Mutation.STOPPED, actor=person())
+
+    worker.run_until(lambda: len(rests) == 3)
+
+    assert min(rests) > 0.05

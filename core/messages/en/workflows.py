@@ -7,6 +7,7 @@ TEXTS: dict[str, str] = {
     "workflows.params_invalid": "The parameters do not fit {workflow!r}: {why}",
     "workflows.retrying": "{cause} Trying again ({attempt} of {budget}).",
     "workflows.step_bug": "The step {step!r} broke off with an error of its own: {error}",
+    "workflows.worn_out": "Step {step!r} began {times} times and never ended: its worker was lost each time.",
     "workflows.overdue": "Step {step!r} waited longer than {minutes} minutes. {why}",
     "workflows.read_only": "Read-only mode is on: nothing is changed until it is lifted.",
     "workflows.stopped": "The stop switch is on: nothing is changed until it is lifted.",

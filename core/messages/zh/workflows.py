@@ -7,6 +7,7 @@ TEXTS: dict[str, str] = {
     "workflows.params_invalid": "参数不符合 {workflow!r} 的要求：{why}",
     "workflows.retrying": "{cause} 正在重试（第 {attempt} 次，共 {budget} 次）。",
     "workflows.step_bug": "步骤 {step!r} 因自身错误而中断：{error}",
+    "workflows.worn_out": "步骤 {step!r} 已开始 {times} 次但从未结束：每次工作进程都丢失了。",
     "workflows.overdue": "步骤 {step!r} 的等待已超过 {minutes} 分钟。{why}",
     "workflows.read_only": "只读模式已开启：解除之前不做任何更改。",
     "workflows.stopped": "停止开关已打开：解除之前不做任何更改。",
