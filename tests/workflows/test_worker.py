@@ -1,4 +1,4 @@
-"""Who works on what, and when: leases, order on a cluster, dependencies, pausing and cancelling."""
+"""A worker: its lease, its rest, and what it may still do after it slept."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import pytest
 
 from core.ids import WorkerId
 from core.json_value import JsonObject
-from state.errors import IllegalTransition, LeaseLost
-from state.records import EffectStatus, QuestionStatus, Run, RunStatus
+from state.errors import LeaseLost
+from state.records import Run, RunStatus
 from state.repository import Repository
 from state.steps import Advance, Sleep
 from state.switches import Mutation
 from tests.builders.people import person
-from tests.builders.questions import zone_question
 from tests.builders.workflows import ToyParams, create_run, done, make_worker, step, text, workflow
 from tests.fakes.clock import FakeClock
 from tests.fakes.toy_platform import FakePlatform
 from tests.fakes.toy_tools import CREATE, Thing
-from workflows.definition import Ask, Done, Next, Outcome, StepContext, Wait
+from workflows.definition import Done, Outcome, StepContext, Wait
 from workflows.failing import RetryPolicy
 from workflows.worker import Heartbeat, rest_until_news
 
@@ -37,18 +36,6 @@ def claimed(repository: Repository, clock: FakeClock, *, worker: str = "a", shar
     run = claim(repository, clock, worker=worker, sharing=sharing)
     assert run is not None
     return run
-
-
-def sleep_forever(context: StepContext, params: ToyParams) -> Outcome:
-    return Wait(delay=timedelta(days=1), why=text("Long."))
-
-
-def reason_of(repository: Repository, run: Run) -> str:
-    reason = repository.get_run(run.id).reason
-    return "" if reason is None else reason.english()
-
-
-# Leases
 
 
 def test_a_held_run_is_claimed_by_nobody_else(repository: Repository, clock: FakeClock) -> None:
@@ -133,254 +120,6 @@ def test_two_workers_share_the_runs_and_do_each_once(repository: Repository, clo
     assert sorted(platform.counts().values()) == [1] * 12
 
 
-# Order on a cluster
-
-
-def test_conflicting_runs_of_a_cluster_go_one_after_another_in_order(repository: Repository, clock: FakeClock) -> None:
-    first, second = (create_run(repository, cluster="c1") for _ in range(2))
-    elsewhere = create_run(repository, cluster="c2")
-    worker = make_worker(repository, clock, workflow(sleep_forever))
-
-    worker.work_until_idle()
-
-    assert [repository.get_run(run.id).status for run in (first, second, elsewhere)] == [
-        RunStatus.WAITING,
-        RunStatus.QUEUED,
-        RunStatus.WAITING,
-    ]
-    assert first.id in reason_of(repository, second)
-    repository.cancel_run(first.id, actor=person())
-    worker.work_until_idle()
-    assert repository.get_run(second.id).status is RunStatus.WAITING
-
-
-def test_a_run_that_begins_says_no_longer_what_it_waited_for(repository: Repository, clock: FakeClock) -> None:
-    first, second = (create_run(repository, cluster="c1") for _ in range(2))
-    worker = make_worker(repository, clock, workflow(sleep_forever))
-    worker.work_until_idle()
-    repository.cancel_run(first.id, actor=person())
-
-    run = claimed(repository, clock)
-
-    assert (run.id, run.reason) == (second.id, None)
-
-
-def test_jobs_run_beside_each_other_and_wait_for_an_earlier_deletion(repository: Repository, clock: FakeClock) -> None:
-    job = workflow(sleep_forever, name="job", shares_cluster=True)
-    deletion = create_run(repository, workflow="delete", cluster="c1")
-    jobs = [create_run(repository, workflow="job", cluster="c1") for _ in range(2)]
-    worker = make_worker(repository, clock, job, workflow(sleep_forever, name="delete"))
-
-    worker.work_until_idle()
-    assert [repository.get_run(run.id).status for run in jobs] == [RunStatus.QUEUED] * 2
-
-    repository.cancel_run(deletion.id, actor=person())
-    worker.work_until_idle()
-    assert [repository.get_run(run.id).status for run in jobs] == [RunStatus.WAITING] * 2
-
-
-def test_a_job_that_is_followed_does_not_hold_up_a_deletion_nor_stop_for_it(
-    repository: Repository, clock: FakeClock
-) -> None:
-    followed = create_run(repository, workflow="job", cluster="c1")
-    job = workflow(sleep_forever, name="job", shares_cluster=True)
-    worker = make_worker(repository, clock, job, workflow(sleep_forever, name="delete"))
-    worker.work_until_idle()
-    deletion = create_run(repository, workflow="delete", cluster="c1")
-
-    worker.work_until_idle()
-    assert repository.get_run(deletion.id).status is RunStatus.WAITING
-
-    clock.advance(timedelta(days=1))
-    worker.work_until_idle(only=followed.id)
-    assert repository.list_steps(followed.id)[0].attempts == 2
-
-
-def test_a_deletion_waits_while_a_job_is_in_the_middle_of_a_step(repository: Repository, clock: FakeClock) -> None:
-    create_run(repository, workflow="job", cluster="c1")
-    claimed(repository, clock, sharing=("job",))
-    create_run(repository, workflow="delete", cluster="c1")
-
-    assert claim(repository, clock, worker="b", sharing=("job",)) is None
-
-
-def test_a_failed_run_does_not_keep_others_from_its_cluster(repository: Repository, clock: FakeClock) -> None:
-    def fail(context: StepContext, params: ToyParams) -> Outcome:
-        raise KeyError("oops")
-
-    failed = create_run(repository, workflow="fails", cluster="c1")
-    delete = create_run(repository, cluster="c1")
-    make_worker(repository, clock, workflow(fail, name="fails"), workflow(done)).work_until_idle()
-
-    assert repository.get_run(failed.id).status is RunStatus.FAILED
-    assert repository.get_run(delete.id).status is RunStatus.DONE
-
-
-def test_a_paused_run_that_has_begun_keeps_its_cluster(repository: Repository, clock: FakeClock) -> None:
-    begun = create_run(repository, cluster="c1")
-    worker = make_worker(repository, clock, workflow(sleep_forever))
-    worker.work_until_idle()
-    repository.pause_run(begun.id, actor=person())
-    other = create_run(repository, cluster="c1")
-
-    worker.work_until_idle()
-
-    assert repository.get_run(other.id).status is RunStatus.QUEUED
-
-
-# Dependencies
-
-
-def test_a_run_waits_for_what_it_depends_on(repository: Repository, clock: FakeClock) -> None:
-    first = create_run(repository, workflow="slow")
-    second = create_run(repository, depends_on=[first.id])
-    worker = make_worker(repository, clock, workflow(sleep_forever, name="slow"), workflow(done))
-
-    worker.work_until_idle()
-
-    assert repository.get_run(second.id).status is RunStatus.QUEUED
-    assert first.id in reason_of(repository, second)
-
-
-def test_a_failure_leaves_its_dependants_queued_with_a_reason_until_a_retry_succeeds(
-    repository: Repository, clock: FakeClock
-) -> None:
-    tries: list[int] = []
-
-    def fail_once(context: StepContext, params: ToyParams) -> Outcome:
-        tries.append(1)
-        if len(tries) == 1:
-            raise KeyError("oops")
-        return Done()
-
-    first = create_run(repository, workflow="fragile")
-    second = create_run(repository, depends_on=[first.id])
-    worker = make_worker(repository, clock, workflow(fail_once, name="fragile"), workflow(done))
-    worker.work_until_idle()
-    assert repository.get_run(second.id).status is RunStatus.QUEUED
-    assert "has failed" in reason_of(repository, second)
-
-    repository.retry_run(first.id, actor=person())
-    worker.work_until_idle()
-
-    assert repository.get_run(second.id).status is RunStatus.DONE
-
-
-def test_a_cancellation_reaches_everything_that_depends_on_it(repository: Repository) -> None:
-    first = create_run(repository)
-    second = create_run(repository, depends_on=[first.id])
-    third = create_run(repository, depends_on=[second.id])
-
-    repository.cancel_run(first.id, actor=person())
-
-    assert [repository.get_run(run.id).status for run in (second, third)] == [RunStatus.CANCELLED] * 2
-
-
-# What people do to runs
-
-
-def test_a_pause_of_a_held_run_comes_into_force_after_its_step(repository: Repository, clock: FakeClock) -> None:
-    def ask_to_pause(context: StepContext, params: ToyParams) -> Outcome:
-        repository.pause_run(context.run.id, actor=person("li"))
-        return Next()
-
-    run = create_run(repository)
-    worker = make_worker(repository, clock, workflow(ask_to_pause, step("after")))
-    worker.work_until_idle()
-    paused = repository.get_run(run.id)
-    assert (paused.status, paused.step, paused.stop_requested) == (RunStatus.PAUSED, "after", None)
-
-    repository.resume_run(run.id, actor=person())
-    worker.work_until_idle()
-
-    assert repository.get_run(run.id).status is RunStatus.DONE
-
-
-def test_a_cancelled_run_says_what_stays(repository: Repository, clock: FakeClock) -> None:
-    def make_then_cancel(context: StepContext, params: ToyParams) -> Outcome:
-        context.perform(CREATE, Thing())
-        repository.cancel_run(context.run.id, actor=person("li"))
-        context.perform(CREATE, Thing(name="second"))
-        return Next()
-
-    platform = FakePlatform(clock)
-    run = create_run(repository)
-    make_worker(repository, clock, workflow(make_then_cancel, step("after")), platform=platform).work_until_idle()
-
-    cancelled = repository.get_run(run.id)
-    assert cancelled.status is RunStatus.CANCELLED
-    assert "li" in reason_of(repository, run) and "create_thing" in reason_of(repository, run)
-    assert platform.counts() == {"Create thing": 1}
-    assert [effect.status for effect in repository.list_effects(run.id)] == [EffectStatus.APPLIED]
-
-
-def test_a_run_that_ends_anyway_is_done_and_not_cancelled(repository: Repository, clock: FakeClock) -> None:
-    def cancel_late(context: StepContext, params: ToyParams) -> Outcome:
-        repository.cancel_run(context.run.id, actor=person())
-        return Done()
-
-    run = create_run(repository)
-    make_worker(repository, clock, workflow(cancel_late)).work_until_idle()
-
-    assert repository.get_run(run.id).status is RunStatus.DONE
-
-
-def test_cancelling_withdraws_what_the_run_still_asks(repository: Repository, clock: FakeClock) -> None:
-    def ask(context: StepContext, params: ToyParams) -> Outcome:
-        return Ask(question=zone_question())
-
-    run = create_run(repository)
-    make_worker(repository, clock, workflow(ask)).work_until_idle()
-
-    repository.cancel_run(run.id, actor=person())
-
-    assert [question.status for question in repository.list_questions(run_id=run.id)] == [QuestionStatus.WITHDRAWN]
-
-
-def test_an_answer_to_a_paused_run_is_found_when_it_resumes(repository: Repository, clock: FakeClock) -> None:
-    def ask(context: StepContext, params: ToyParams) -> Outcome:
-        answer = context.answer("availability_zone")
-        return Ask(question=zone_question()) if answer is None else Done(data={"zone": answer.value})
-
-    run = create_run(repository)
-    worker = make_worker(repository, clock, workflow(ask))
-    worker.work_until_idle()
-    repository.pause_run(run.id, actor=person())
-    (question,) = repository.list_questions(run_id=run.id)
-    repository.answer_question(question.id, options_version=1, principal=person(), option_id="option-usw2-az1")
-    worker.work_until_idle()
-    assert repository.get_run(run.id).status is RunStatus.PAUSED
-
-    repository.resume_run(run.id, actor=person())
-    worker.work_until_idle()
-
-    assert repository.get_run(run.id).data == {"zone": "usw2-az1"}
-
-
-@pytest.mark.parametrize(
-    "act",
-    [
-        pytest.param(lambda repository, run: repository.retry_run(run, actor=person()), id="retry"),
-        pytest.param(lambda repository, run: repository.resume_run(run, actor=person()), id="resume"),
-        pytest.param(lambda repository, run: repository.cancel_run(run, actor=person()), id="cancel"),
-        pytest.param(lambda repository, run: repository.pause_run(run, actor=person()), id="pause"),
-    ],
-)
-def test_a_finished_run_is_left_alone(
-    repository: Repository, clock: FakeClock, act: Callable[[Repository, str], Run]
-) -> None:
-    run = create_run(repository)
-    make_worker(repository, clock, workflow(done)).work_until_idle()
-
-    with pytest.raises(IllegalTransition):
-        act(repository, run.id)
-
-    assert repository.get_run(run.id).status is RunStatus.DONE
-
-
-# Rest and the stop switch
-
-
 def test_while_the_stop_switch_is_on_nothing_begins(repository: Repository, clock: FakeClock) -> None:
     run = create_run(repository)
     worker = make_worker(repository, clock, workflow(done))
@@ -423,9 +162,6 @@ def test_a_poke_ends_the_rest(repository: Repository) -> None:
     poke.set()
 
     rest(60.0)
-
-
-# A worker that slept
 
 
 class NappingPlatform(FakePlatform):
