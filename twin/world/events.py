@@ -112,6 +112,7 @@ def begin_scaling(sim: Simulation, cluster: Cluster, changed: dict[str, int]) ->
         if lost > 0:  # noise that the service makes while it scales: no fault
             text = f"{lost} node(s) lost orchestration-ready status in instance group {name}."
             emit(sim, cluster, text, level="Warn", resource="InstanceGroup", group=name)
+    settle_operations(cluster)
     return operation.operation_id
 
 

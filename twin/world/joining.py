@@ -39,30 +39,32 @@ def join(sim: Simulation, cluster: Cluster, group: Group, node: Node) -> None:
         ),
     )
     sim.orchestration.node_joined(eks_name, joining)
+    node.is_joined = True
 
 
 def leave(sim: Simulation, cluster: Cluster, node: Node) -> None:
     node.is_ready = False
-    if cluster.eks_name is not None and node.instance_id is not None:
+    if cluster.eks_name is not None and node.is_joined:
+        node.is_joined = False
         sim.orchestration.node_left(cluster.eks_name, node.kubernetes_name)
 
 
 def set_ready(sim: Simulation, cluster: Cluster, node: Node, ready: bool, reason: str) -> None:
     node.is_ready = ready
-    if cluster.eks_name is not None:
+    if cluster.eks_name is not None and node.is_joined:
         sim.orchestration.set_node_ready(cluster.eks_name, node.kubernetes_name, ready, reason)
 
 
 def health(sim: Simulation, cluster: Cluster, node: Node, value: str) -> None:
     """The health label, and the taint that keeps jobs away while it is not Schedulable."""
     label(sim, cluster, node, HEALTH_LABEL, value)
-    if cluster.eks_name is not None and node.instance_id is not None:
+    if cluster.eks_name is not None and node.is_joined:
         present = value != "Schedulable"
         sim.orchestration.set_node_taint(cluster.eks_name, node.kubernetes_name, HEALTH_LABEL, "Unschedulable", present)
 
 
 def label(sim: Simulation, cluster: Cluster, node: Node, name: str, value: str | None) -> None:
-    if cluster.eks_name is not None and node.instance_id is not None:
+    if cluster.eks_name is not None and node.is_joined:
         sim.orchestration.set_node_label(cluster.eks_name, node.kubernetes_name, name, value)
 
 

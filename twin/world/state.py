@@ -63,6 +63,8 @@ class Node:
     """Sticky: the last failure's text stays through the next attempt."""
     attempt: int = 0
     """Goes up with each attempt: a timer of an older one does nothing."""
+    is_joined: bool = False
+    """Known to the orchestrator."""
     is_ready: bool = False
     is_reachable: bool = True
     """False: the instance runs but answers nobody."""
