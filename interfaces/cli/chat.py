@@ -39,15 +39,18 @@ def chat(
     terminal = open_terminal(language=language)
     opened = terminal.rows.get_conversation(ConversationId(conversation)) if conversation else None
     with open_assistant(terminal.settings, terminal.rows) as assistant:
-        code = ChatLoop(terminal, assistant, opened or _begin(terminal)).run()
+        person = Person(
+            principal=terminal.principal, language=terminal.language, is_language_fixed=language is not None
+        )
+        code = ChatLoop(terminal, assistant, person, opened or _begin(terminal)).run()
     raise typer.Exit(int(code))
 
 
 class ChatLoop:
     """Looks at the rows several times a second and at the keyboard in between."""
 
-    def __init__(self, terminal: Terminal, assistant: Talk, conversation: Conversation) -> None:
-        self._terminal, self._assistant = terminal, assistant
+    def __init__(self, terminal: Terminal, assistant: Talk, person: Person, conversation: Conversation) -> None:
+        self._terminal, self._assistant, self._person = terminal, assistant, person
         self._home = Home(terminal.settings.home)
         self._screen = Screen(console())
         self._reader = LineReader(self._home.history)
@@ -165,7 +168,7 @@ class ChatLoop:
             assistant=self._assistant,
             home=self._home,
             conversation=conversation,
-            person=Person(principal=self._terminal.principal, language=self._terminal.language),
+            person=self._person,
             screen=self._screen,
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.events import AgentEvent
+from agent.events import AgentEvent, TurnBegan
 from core.governance.principals import Principal
 from core.ids import ConversationId
 from core.messages.message import Language, MessageParam, message
@@ -51,10 +51,11 @@ class Talk(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Who sits here, and the language that is spoken to them."""
+    """Who sits here, and the language that is spoken to them: a fixed one, or the one that they speak."""
 
     principal: Principal
     language: Language
+    is_language_fixed: bool = False
 
 
 class OpenConversation:
@@ -72,6 +73,7 @@ class OpenConversation:
     ) -> None:
         self._rows, self._assistant, self._home = rows, assistant, home
         self._conversation, self._person, self._screen = conversation, person, screen
+        self._language = person.language
         self._seen_version: int | None = None
         self._seen_feed = self._own_turn_until = 0
         self._seen_transcript = 0
@@ -134,12 +136,12 @@ class OpenConversation:
             return
         self._shown = question
         self._screen.line()
-        for number, line in enumerate(question_lines(question, self._person.language)):
+        for number, line in enumerate(question_lines(question, self._language)):
             self._screen.line(line, style="bold" if number == 0 else "")
 
     def say(self, key: str, /, *, style: str = "", **params: MessageParam) -> None:
         """A line of the chat's own."""
-        self._screen.line(message(key, **params).render(self._person.language), style=style)
+        self._screen.line(message(key, **params).render(self._language), style=style)
 
     def _reply_to(self, shown: Question, text: str) -> Reply | None:
         """An answer to the list that stands on this screen.
@@ -173,7 +175,9 @@ class OpenConversation:
         with locked(self._home.conversation_lock(self.id)):
             self._show_transcript()
             for event in turn():
-                show_event(event, self._screen, self._person.language)
+                if isinstance(event, TurnBegan) and not self._person.is_language_fixed:
+                    self._language = event.language
+                show_event(event, self._screen, self._language)
             self._screen.end_stream()
             self._skip_transcript()
             self._own_turn_until = self._rows.newest_feed_sequence()
@@ -185,7 +189,7 @@ class OpenConversation:
     def _show_feed_entry(self, entry: FeedEntry) -> None:
         if entry.kind is FeedKind.QUESTION:
             return  # shown whole, once it is its turn
-        line = feed_line(entry, self._person.language)
+        line = feed_line(entry, self._language)
         if line.redraw_key is None:
             self._screen.line(line.text, style=line.style)
         else:
@@ -203,7 +207,7 @@ class OpenConversation:
         self._seen_transcript = entries[-1].sequence if entries else self._seen_transcript
 
     def _text(self, entry: TranscriptEntry) -> str:
-        return entry.message.render(self._person.language) if entry.message else entry.text
+        return entry.message.render(self._language) if entry.message else entry.text
 
 
 def _speaker(entry: TranscriptEntry) -> str:

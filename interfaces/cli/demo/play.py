@@ -90,7 +90,7 @@ class Stage:
             assistant=build_assistant(settings, rows, self._world, model),
             home=Home(settings.home),
             conversation=rows.create_conversation(title=title, language=settings.language, started_by=human.principal),
-            person=Person(principal=human.principal, language=settings.language),
+            person=Person(principal=human.principal, language=settings.language, is_language_fixed=True),
             screen=screen,
         )
 

@@ -35,7 +35,7 @@ class Seat:
             assistant=talk.assistant,
             home=home,
             conversation=talk.repository.get_conversation(talk.conversation_id),
-            person=Person(principal=principal, language=language),
+            person=Person(principal=principal, language=language, is_language_fixed=language is not Language.ENGLISH),
             screen=screen,
         )
 
@@ -169,3 +169,11 @@ def test_untrusted_text_cannot_repaint_the_terminal(talk: Talk, ana: Seat) -> No
     talk.model.script.append(text("\x1b[2Jgone\x07"))
 
     assert "\x1b" not in ana.say("hello")
+
+
+def test_who_speaks_chinese_is_answered_in_chinese(talk: Talk, ana: Seat) -> None:
+    talk.model.script.append(cite_all("propose_create_cluster", name="llama"))
+
+    ana.say("创建一个名为 llama 的 EKS 集群，8 个按需 ml.p5.48xlarge 节点")
+
+    assert "ana 已回答" in ana.say("第二个")
