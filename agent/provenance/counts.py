@@ -51,7 +51,7 @@ _NUMBER = re.compile(
 )
 _NODE_NOUN = (
     r"(?:(?:nodes?|instances?|machines?|hosts?|servers?|workers?|boxes)\b"
-    r"|台|个?(?:计算|工作|训练)?(?:节点|实例|机器|服务器|主机))"
+    r"|台|个?(?:计算|工作|训练)?(?:节点|实例|机器|服务器|主机)|机(?![器型会房制架]))"
 )
 _GPU_NOUN = r"(?:(?:gpus?|accelerators?|cards?)\b|[张块]?(?:加速)?(?:gpu|显?卡)|[张块](?=\s*[a-z]{1,2}\d{2,3}))"
 _GPU_MODEL = r"(?:nvidia\s+)?(?:[abh]\d{2,3}s?|gb\d{3}|l40s|l4|t4|a10g|trainium2?)\b(?![-.])"

@@ -17,7 +17,7 @@ _QUOTATION = re.compile(
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _LOG_LINE = re.compile(
     r"""^[ \t]*(?:
-        \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d            # a time stamp
+        \[?\d{4}-\d\d-\d\d[t ]\d\d:\d\d            # a time stamp
       | \[?\d\d:\d\d:\d\d
       | (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\s+\d+\s+\d\d:\d\d
       | \[?(?:debug|info|warn|warning|error|fatal|critical|trace)\b[\]:\s]
@@ -38,7 +38,16 @@ _REPORTED = re.compile(
     | \b(?:according\sto|quoting|forward(?:ed|ing)?(?:\sfrom|\smessage|:)|fwd:|fw:|(?:note|message|e?mail)\sfrom)
     | (?:同事|老板|领导|客户|别人|他|她|他们|有人|[\u4e00-\u9fff]{1,3}(?:总|哥|姐|工|老师))[\u4e00-\u9fff]{0,3}?
       (?:说|写道|建议|提到|认为|推荐)
-    | [\u4e00-\u9fff]{2,3}(?:说|写道)\s*[:：]
+    | (?:^|(?<=[\s,，。;；]))(?!我|就是|比如|例如|换句话|听)[\u4e00-\u9fff]{2,3}(?:说|写道)
+      (?=\s*[:：用放选建要在让最应可])
+    | 听说|据说
+    | (?:同事|老板|领导|客户|经理)(?:们)?(?:让|叫|要求|希望|想)
+    | \b(?:my|our|the)\s+(?:manager|boss|colleague|lead|teammate|coworker|customer|client|cto|director|vendor)s?\s+
+      (?:\w+\s+)?(?:wants?|prefers?|likes?|asked|insists?|needs?|requested)\b
+    | \b(?!(?:i|we|you|they|it|this|that|which|who|team)\b)[a-z]+\s+(?:prefers|insists\s+on)\b
+    | \b[a-z]+'s\s+(?:note|message|e?mail|suggestion|advice|words|comment|opinion|idea)s?\b
+    | \b(?:as\s+)?(?:in|per|from)\s+(?:the|this|our)\s+
+      (?:docs?|wiki|runbook|ticket|notes?|e?mail|message|example|template|logs?|readme)\b
     | 转发|以下是.{0,12}(?:的话|留言|消息|邮件|笔记)
     """,
     re.VERBOSE,
@@ -52,7 +61,9 @@ _LETTER_HEAD = re.compile(
 )
 _REPORT_END = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"[;!?\n。；！？]|\.(?=\s|$)")
-_TURN_BACK = re.compile(r"\b(?:but|however|so)\b|但是|但|不过|所以")
+_TURN_BACK = re.compile(
+    r"\b(?:but|however|so)\b|\b(?:i|we)\s+(?:prefer|want|need|would|choose|take)\b|但是|但|不过|所以|我(?:们)?(?:想|要|选|用|觉得|还是)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,6 @@ def _reported_span(text: str, match: re.Match[str]) -> Span | None:
     else:
         end = _SENTENCE.search(rest)
         turn = _TURN_BACK.search(rest)
-        if turn and (end is None or turn.start() < end.start()):
+        if turn and turn.start() > 0 and (end is None or turn.start() < end.start()):
             end = turn
     return Span(match.start(), match.end() + (end.start() if end else len(rest)), Standing.OTHER_PERSON)

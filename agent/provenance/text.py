@@ -59,4 +59,4 @@ def _joins(character: str) -> bool:
         return True
     if is_cjk(character):
         return False
-    return character.isalnum() or unicodedata.category(character) in {"Cf", "Mn", "Me"}
+    return character.isalnum() or unicodedata.category(character) in {"Cf", "Mn", "Me", "Pd"}
