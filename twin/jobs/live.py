@@ -8,6 +8,7 @@ from typing import Final
 
 from core.json_value import JsonValue
 from twin.jobs.controller import JOBS
+from twin.jobs.kueue import is_waiting
 from twin.kube.logs import log_file
 from twin.kube.objects import Obj, condition_of, name_of, number, objects, owner_of, text, uid_of
 from twin.kube.planes import ControlPlane
@@ -20,17 +21,20 @@ def live_jobs(plane: ControlPlane, pods_folder: Path) -> dict[str, dict[str, Jso
     """Job name -> state, nodes, and the step it resumed from where it says so in its log."""
     found: dict[str, dict[str, JsonValue]] = {}
     for job in plane.store.objects(JOBS):
-        state = next(
-            (word for kind, word in _STATES.items() if condition_of(job, kind).get("status") == "True"), "Pending"
-        )
         nodes = sum(number(replica, "replicas") or 0 for replica in objects(job, "spec", "replicaSpecs"))
         resumed = _resumed_from(plane, job, pods_folder)
         found[name_of(job).name] = {
-            "state": state,
+            "state": _state(plane, job),
             "nodes": nodes,
             **({} if resumed is None else {"resumed_from_step": resumed}),
         }
     return found
+
+
+def _state(plane: ControlPlane, job: Obj) -> str:
+    if is_waiting(plane, job):
+        return "Pending"
+    return next((word for kind, word in _STATES.items() if condition_of(job, kind).get("status") == "True"), "Pending")
 
 
 def _resumed_from(plane: ControlPlane, job: Obj, pods_folder: Path) -> int | None:

@@ -11,6 +11,7 @@ from twin.jobs import housekeeping
 from twin.jobs.admission import Admission
 from twin.jobs.controller import JobController, begin_again, environment_of
 from twin.jobs.kubelet import Kubelet, Running
+from twin.jobs.kueue import QuotaController
 from twin.jobs.processes import PodHost, end_leftovers
 from twin.jobs.scheduler import Scheduler
 from twin.jobs.volumes import bind_claims
@@ -45,6 +46,7 @@ class JobRuntime:
         end_leftovers(planes.config.folder)
         self.kubelet = Kubelet(planes.config.folder, config.host, environment_of, config.longest_grace_seconds)
         self._controller = JobController(self.kubelet, self._job_running)
+        self._quotas = QuotaController()
         self._scheduler = Scheduler(admission, config.most_pods)
         self._cleaned: dict[str, int] = {}
         for plane in planes.all():
@@ -87,6 +89,7 @@ class JobRuntime:
 
     def _advance(self, plane: ControlPlane) -> None:
         self.kubelet.sync(plane)
+        self._quotas.sync(plane)
         self._controller.sync(plane)
         bind_claims(plane)
         self._scheduler.schedule(plane, self._live_elsewhere(plane))

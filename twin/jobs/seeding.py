@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +40,9 @@ def seed_jobs(plane: ControlPlane, pods_folder: Path, jobs: Sequence[SeedJob]) -
         made = plane.resources.add(JOBS, _body(plane, job))
         if job.state in _ENDS:
             _end(plane, made, job, pods_folder)
+        elif job.state == "Pending":
+            later = timestamp(plane.clock.now() + timedelta(seconds=1))  # behind those that run
+            plane.resources.modify(JOBS, name_of(made), _created_at(later))
 
 
 def _body(plane: ControlPlane, job: SeedJob) -> JsonObject:
@@ -76,6 +80,10 @@ def _whole_node(plane: ControlPlane) -> dict[str, JsonValue]:
         if found:
             return found
     return {}
+
+
+def _created_at(time: str) -> Callable[[Obj], Obj]:
+    return lambda job: put(job, time, "metadata", "creationTimestamp")
 
 
 def _end(plane: ControlPlane, made: Obj, job: SeedJob, pods_folder: Path) -> None:
