@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from core.health.signals import Layer, Signal
+from core.health.signals import Layer, NodeIdentity, Signal
 
 COALESCING_WINDOW = timedelta(seconds=5)
 FOLLOWER_REACH = timedelta(seconds=15)
@@ -25,25 +25,37 @@ _START = datetime.min.replace(tzinfo=UTC)
 @dataclass(slots=True)
 class _Open:
     signals: list[Signal] = field(default_factory=list)
+    machines: list[NodeIdentity | None] = field(default_factory=list)
     last: datetime = _START
     has_cause: bool = False
+
+    def holds_machine_of(self, signal: Signal) -> bool:
+        return any(_same_machine(signal.node, machine) for machine in self.machines)
+
+    def add(self, signal: Signal, moment: datetime) -> None:
+        self.signals.append(signal)
+        if signal.node not in self.machines:
+            self.machines.append(signal.node)
+        self.last = max(self.last, moment)
+        self.has_cause = self.has_cause or signal.layer not in _FOLLOWER_LAYERS
 
 
 def coalesce(signals: Iterable[Signal], *, window: timedelta = COALESCING_WINDOW) -> tuple[tuple[Signal, ...], ...]:
     """Groups in order of their first signal; duplicates (same signal delivered twice) are dropped.
 
-    The result does not depend on the order in which timed signals arrive. A signal without a time belongs
-    to the group that was open when it arrived.
+    The result does not depend on the order in which timed signals arrive. A signal without a time belongs to the
+    group that was open when it arrived.
     """
     groups: list[_Open] = []
+    reachable: list[_Open] = []
     for moment, signal in _in_order(signals):
-        group = _home(groups, signal, moment, window)
+        reachable = [group for group in reachable if moment - group.last <= max(window, FOLLOWER_REACH)]
+        group = _home(reachable, signal, moment, window)
         if group is None:
             group = _Open()
             groups.append(group)
-        group.signals.append(signal)
-        group.last = max(group.last, moment)
-        group.has_cause = group.has_cause or signal.layer not in _FOLLOWER_LAYERS
+            reachable.append(group)
+        group.add(signal, moment)
     return tuple(tuple(group.signals) for group in groups)
 
 
@@ -62,7 +74,7 @@ def _home(groups: Sequence[_Open], signal: Signal, moment: datetime, window: tim
     is_follower = signal.layer in _FOLLOWER_LAYERS
     for group in reversed(groups):
         gap = moment - group.last
-        if gap <= window and any(_same_machine(signal, other) for other in group.signals):
+        if gap <= window and group.holds_machine_of(signal):
             return group
         if is_follower and group.has_cause and gap <= FOLLOWER_REACH:
             return group
@@ -76,7 +88,7 @@ def _followers_only(groups: Sequence[_Open], moment: datetime, window: timedelta
     return next((group for group in reversed(groups) if not group.has_cause and moment - group.last <= window), None)
 
 
-def _same_machine(signal: Signal, other: Signal) -> bool:
-    if signal.node is None or other.node is None:
-        return signal.node is other.node
-    return signal.node.is_same_machine(other.node)
+def _same_machine(one: NodeIdentity | None, other: NodeIdentity | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.is_same_machine(other)

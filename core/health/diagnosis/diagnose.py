@@ -104,7 +104,7 @@ def _table_fault(code: GpuCode, evidence: Evidence, policy: FaultPolicy) -> Faul
     return Fault(
         fault_class=entry.fault_class,
         rule=entry.key,
-        first_remediation=_obeying_xid154(entry, evidence, policy),
+        first_remediation=_obeying_xid154(code, evidence, policy),
         repeat_remediation=Remediation.ESCALATE if is_follower_alone else entry.repeat_remediation,
         accused=_accused_by(entry),
         confidence=Confidence.WEAK if entry.peers_disagree else Confidence.STATED,
@@ -116,9 +116,12 @@ def _table_fault(code: GpuCode, evidence: Evidence, policy: FaultPolicy) -> Faul
     )
 
 
-def _obeying_xid154(entry: FaultEntry, evidence: Evidence, policy: FaultPolicy) -> Remediation:
+def _obeying_xid154(code: GpuCode, evidence: Evidence, policy: FaultPolicy) -> Remediation:
+    entry = code.entry
     if entry.fault_class.outcome is not Outcome.NODE:
         return entry.first_remediation
+    if code.is_aside and entry.first_remediation is Remediation.REPLACE:
+        return Remediation.ESCALATE
     named = [remediation for token, remediation in _RECOVERY_TEXTS.items() if token in evidence.tokens]
     return _on_platform(named[-1], policy) if named else entry.first_remediation
 

@@ -50,6 +50,8 @@ class GpuCode:
 
     signal: Signal
     entry: FaultEntry
+    is_aside: bool = False
+    """Named beside the first code of a sentence: enough to explain, not enough to replace a node for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def tokens_of(signal: Signal) -> frozenset[str]:
     if signal.code:
         tokens.add(f"{signal.kind}:{signal.code}")
     if signal.kind in {"xid", "xid_mention"}:
-        tokens |= {"xid", f"xid:{signal.code}"}
+        tokens |= {"xid", f"xid:{signal.code}", f"xid_first:{signal.code}"}
     if signal.kind in {"sxid", "sxid_mention"}:
         tokens |= {"sxid", f"sxid:{signal.code}"}
     if signal.kind == "health_label" and (state := signal.attribute("state")):
@@ -106,7 +108,7 @@ def _gpu_codes(signals: Sequence[Signal], policy: FaultPolicy) -> Iterator[GpuCo
             if signal.kind == "xid_mention":
                 for code in _MORE_CODES.findall(signal.attribute("more")):
                     if is_known_xid(int(code)):
-                        yield GpuCode(signal, policy.xid(int(code)))
+                        yield GpuCode(signal, policy.xid(int(code)), is_aside=True)
         elif signal.kind in {"sxid", "sxid_mention"}:
             yield GpuCode(signal, _as_printed(signal, policy.sxid(int(signal.code))))
 

@@ -142,6 +142,9 @@ PATTERNS: tuple[LinePattern, ...] = (
     sentence(
         _C,
         "tool_defect",
+        r"(?:module|controller|operator|agent|daemon|plug-?in|scheduler|monitor|autoscaler)s? (?:never"
+        r"|does not|doesn't|fails to"
+        r"|forgets|ignores)\b|"
         r"(?:delet|terminat|reboot|replac|drain|evict)\w* (?:a |the "
         r"|some )?(?:healthy )?nodes? .{0,40}(?:with|while|that|although)"
         r" .{0,30}(?:running|job|healthy)|(?:un-?cordon|un-?drain|cordon|taint|drain|quarantine)\w*.{0,80}"
@@ -259,7 +262,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         "slowdown",
         r"(?<!hw )(?<!hw_)(?<!hardware )(?<!thermal )(?<!brake )slow(?:er|down|ly|s)?\b|(?:epoch|step"
         r"|iteration) time|(?:throughput|tflops|mfu|samples/s|tokens/s|it/s).{0,40}(?:drop|fell|fall|half|halv"
-        r"|decreas|lower|low|degrad|vs|only)|batch(?:es)? per second|low gpu util\w*|takes (?:much )?longer",
+        r"|decreas|lower|low|degrad|vs|only)|batch(?:es)? per second|low gpu util\w*"
+        r"|takes? (?:much )?longer|takes? .{0,30}(?:instead of|rather than)",
     ),
     sentence(
         _C,

@@ -192,7 +192,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         "python_error",
         ("error:", "exception:", "assertion"),
         r"(?<![\w.])(?P<code>(?:Value|Type|Key|Index|Attribute|Assertion|Runtime|NotImplemented"
-        r"|ZeroDivision|Unicode|Recursion|Name|Syntax|OS|EOF|JSONDecode|Pickling)Error)\b:?",
+        r"|ZeroDivision|Unicode|Recursion|Name|Syntax|OS|EOF|JSONDecode|Pickling)Error)\b(?!: CUDA (?:driver )?error)",
     ),
     pattern(
         _A,

@@ -102,9 +102,12 @@ PATTERNS: tuple[LinePattern, ...] = (
         _G,
         "row_remap_failed",
         ("remap", "retire"),
-        r"remap\w*[ _.]?(?:rows?)?[^\n]{0,30}(?:fail\w*)[ \w]{0,12}[:=]? ?(?:yes|true|1\b|occurred)"
-        r"|row[- ]remap\w* fail|"
-        r"remapping failure(?! occurred *: ?no)(?!\s*=\s*no)|fail\w* to (?:remap|retire)"
+        r"remap\w*[ _.]?(?:rows?)?[^\n]{0,30}(?:fail\w*)[ \w]{0,12}[:=]? ?(?:yes|true|1\b"
+        r"|occurred(?! ?[:=] ?(?:no|0|none|false)))"
+        r"|(?<!no )(?<!without )(?<!zero )(?<!any )row[- ]remap\w* fail\w*(?!\w*(?: occurred)? ?[:=]"
+        r" ?(?:no|0|none|false))"
+        r"|(?<!no )(?<!any )remapping failure(?!(?: occurred)? ?[:=] ?(?:no|0|none|false))"
+        r"|fail\w* to (?:mark row for )?(?:remap|retire)"
         r"|remap failure (?:flag )?(?:set|=1)",
     ),
     pattern(
@@ -120,7 +123,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         "row_remap_clean",
         ("pending", "remap", "recover"),
         r"pending ?[=:] ?(?:no|0|false).{0,60}fail\w* ?\w* ?[=:] ?(?:no|0|false)|already remapped"
-        r"|remapped successfully|"
+        r"|remapped successfully|no (?:row )?remap\w* failures?|"
         r"(?:ecc|page|row).{0,40}(?:already )?recovered",
     ),
     pattern(
@@ -142,6 +145,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         "gpu_power_brake",
         ("power brake", "power_brake", "hw slowdown", "hw_slowdown", "insufficient power"),
         r"(?:hw )?power[ _]?brake(?:[ _]slowdown)?\W{0,5}active|hw[ _]slowdown\W{0,5}active|power brake"
+        r"|hw slowdown (?:at|with|while|despite)"
         r"|insufficient power",
     ),
     pattern(_G, "gpu_power_cap", ("power cap", "power_cap", "powercap"), r"sw[ _]?power[ _]?cap"),

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from core.cluster.clusters import NodeHealthStatus, NodeRecovery
+from core.health.diagnosis.explain import cause_name, remediation_name
 from core.health.faults import Fault, Remediation
 from core.health.remediation.fleet import Fleet, FleetNode
 from core.health.remediation.guards import Proposal, refusals
@@ -199,15 +200,11 @@ def _spare(node: FleetNode, remediation: Remediation, fleet: Fleet) -> NodeIdent
     return next((spare.identity for spare in fleet.spares(node.group)), None)
 
 
-def remediation_name(remediation: Remediation) -> Message:
-    return message(f"health.remediation_{remediation}")
-
-
 def _explained(fault: Fault, remediation: Remediation) -> Message:
     return message(
         "health.because",
         remediation=remediation_name(remediation),
-        cause=message(f"health.class_{fault.fault_class}"),
+        cause=cause_name(fault.fault_class),
         rule=fault.rule,
         source=fault.source,
     )

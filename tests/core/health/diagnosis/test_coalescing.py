@@ -65,6 +65,14 @@ def test_another_instance_under_the_same_host_name_is_another_machine() -> None:
     assert len(coalesce(signals)) == 2
 
 
+def test_a_long_flood_over_many_nodes_is_grouped_without_loss() -> None:
+    flood = [
+        signal(seconds=number / 10, line=number, node=NodeIdentity(host=f"h{number % 50}")) for number in range(20_000)
+    ]
+
+    assert sum(len(group) for group in coalesce(flood)) == 20_000
+
+
 timed = st.builds(
     signal,
     st.sampled_from(["xid", "sxid", "gpu_off_bus"]),

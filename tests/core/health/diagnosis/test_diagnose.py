@@ -144,13 +144,53 @@ def test_an_unknown_code_is_not_established_and_touches_no_node(code: str) -> No
     assert not fault.first_remediation.takes_node
 
 
+def test_a_code_named_beside_another_never_replaces_a_node() -> None:
+    fault = diagnose_report("tools disagree on Xid 31 and 64")
+
+    assert fault.first_remediation is not Remediation.REPLACE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Remapping Failure Occurred : No",
+        "Remapped Rows: Correctable Error : 0, Uncorrectable Error : 2, Pending : Yes, Remapping Failure Occurred : No",
+        "remapped_rows.failure=No",
+        "row remap failure: 0",
+        "no row remap failures",
+        "ROW_REMAP_FAILURE 0",
+    ],
+)
+def test_a_remap_failure_that_did_not_happen_replaces_nothing(line: str) -> None:
+    assert diagnose_report(line).first_remediation is not Remediation.REPLACE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Remapping Failure Occurred : Yes",
+        "remapped rows failure=Yes",
+        "row remap failure on GPU 3",
+        "failed to remap row",
+    ],
+)
+def test_a_remap_failure_replaces_the_node(line: str) -> None:
+    assert diagnose_report(line).first_remediation is Remediation.REPLACE
+
+
+def test_a_condition_that_went_back_to_false_needs_nothing() -> None:
+    fault = diagnose_report("Node condition NvidiaErrorReboot is now: False, reason: NoNvidiaError")
+
+    assert (fault.outcome, fault.first_remediation) == (Outcome.NONE, Remediation.NONE)
+
+
 def test_no_signal_at_all_is_not_established() -> None:
     assert diagnose_report("").outcome is Outcome.NOT_ESTABLISHED
 
 
 def test_every_word_of_a_rule_is_one_that_evidence_can_hold() -> None:
     kinds = {pattern.kind for pattern in PATTERNS}
-    derived = {"xid", "sxid", "hardware", "nvlink5", "watchdog", "ib", "dcgm"}
+    derived = {"xid", "xid_first", "sxid", "hardware", "nvlink5", "watchdog", "ib", "dcgm"}
 
     words = {word for rule in (*BEFORE_TABLE, *AFTER_TABLE) for word in rule.words | rule.unless}
 
