@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.ids import InstanceTypeName, ZoneId
-from twin.aws import eks, fsx
+from twin.aws import fsx
 from twin.aws.context import Context
+from twin.aws.eks.addons import make_addon
+from twin.aws.eks.clusters import make_cluster
 from twin.aws.moto_host import MotoHost
 from twin.ports import SeedJob
 from twin.world import governance
@@ -172,9 +174,9 @@ def _add_control_plane(ctx: Context, spec: ClusterSpec, part: AccountPart) -> st
         },
         "accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"},
     }
-    cluster = eks.make_cluster(ctx.sim, ctx.arn("eks", f"cluster/{name}"), name, settings, "ACTIVE")
+    cluster = make_cluster(ctx.sim, ctx.arn("eks", f"cluster/{name}"), name, settings, "ACTIVE")
     addons = ADDONS + ((TASK_GOVERNANCE,) if spec.teams else ())
-    cluster.addons = {addon: eks.make_addon(ctx, cluster, addon, "ACTIVE") for addon in addons}
+    cluster.addons = {addon: make_addon(ctx, cluster, addon, "ACTIVE") for addon in addons}
     return cluster.arn
 
 
