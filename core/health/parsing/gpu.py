@@ -114,7 +114,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         _G,
         "row_remap_pending",
         ("pending", "remap"),
-        r"(?:remap|retire)\w*.{0,30}pending.{0,4}(?!\W*no\b)(?:yes|true|1\b|each|still|after)"
+        r"(?:remap|retire)\w*.{0,90}pending.{0,4}(?!\W*no\b)(?:yes|true|1\b|each|still|after)"
         r"|pending (?:row )?remap|"
         r"row remap pending|pending page retirement",
     ),
