@@ -95,14 +95,13 @@ class Stage:
         )
 
     def run(self, watch: Stopwatch) -> Proof:
-        deadline = time.monotonic() + DEADLINE_SECONDS
         self._talk.say("demo.opening", style="bold")
         try:
             with watch.phase("plan"):
                 self._type(the_wish().render(self._language))
-                self._until(self._is_decided, deadline)
+                self._until(self._is_decided)
             with watch.phase("work"):
-                self._until(self._is_over, deadline)
+                self._until(self._is_over)
         except HumanLeft as left:
             self._screen.line(sentence_of(left, self._language))
         with watch.phase("proof"):
@@ -110,16 +109,20 @@ class Stage:
         self._twin.close()
         return proof
 
-    def _until(self, is_reached: Callable[[], bool], deadline: float) -> None:
-        """Shows what happens and answers what is asked, until then."""
+    def _until(self, is_reached: Callable[[], bool]) -> None:
+        """Shows what happens and answers what is asked, until then. A person may think as long as they like."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
         while not is_reached():
             if time.monotonic() > deadline:
                 self._talk.say("demo.too_slow", style="red", seconds=round(DEADLINE_SECONDS))
                 return
-            self._look()
+            began = time.monotonic()
+            if self._look() and not self._human.is_echoed:
+                deadline += time.monotonic() - began
         self._talk.show_news()
 
-    def _look(self) -> None:
+    def _look(self) -> bool:
+        """True while somebody is asked."""
         if (kill := self._killer.look()) is not None:
             self._talk.say("demo.killed", style="bold yellow", pid=kill.pid, call=CALL)
         self._talk.show_news()
@@ -128,6 +131,7 @@ class Stage:
         if reply is not None:
             self._type(reply)
         time.sleep(_LOOK_SECONDS)
+        return question is not None
 
     def _type(self, text: str) -> None:
         """As at a keyboard: a slip is told, and the question stays open."""

@@ -63,7 +63,7 @@ def prove(
     """`effects` are the twin's own counts."""
     runs = tuple(reversed(rows.list_runs(conversation_id=conversation)))
     ledger = tuple(effect for run in runs for effect in rows.list_effects(run.id))
-    calls = _counts(ledger, effects)
+    calls = count_calls(ledger, effects)
     return Proof(
         runs=runs,
         plans=tuple(reversed(rows.list_plans(conversation_id=conversation))),
@@ -74,8 +74,8 @@ def prove(
             _runs_done(runs),
             _cluster_is_up(world),
             _job_succeeded(world),
-            _once(calls, ledger),
-            _killed(rows, kill, effects),
+            took_effect_once(calls, ledger),
+            killed_in_between(rows, kill, effects),
         ),
     )
 
@@ -84,7 +84,7 @@ def answered(proof: Proof) -> tuple[Question, ...]:
     return tuple(question for question in proof.questions if question.status is QuestionStatus.ANSWERED)
 
 
-def _counts(ledger: tuple[Effect, ...], effects: Mapping[str, int]) -> tuple[CallCount, ...]:
+def count_calls(ledger: tuple[Effect, ...], effects: Mapping[str, int]) -> tuple[CallCount, ...]:
     applied = Counter(CALLS[effect.tool] for effect in ledger if effect.status is EffectStatus.APPLIED)
     # What took effect without standing in the ledger is a row too, and a fault.
     calls = sorted(applied.keys() | effects.keys())
@@ -130,7 +130,7 @@ def _job(world: World) -> Job | None:
     return world.read(DESCRIBE_JOB, name)
 
 
-def _once(calls: tuple[CallCount, ...], ledger: tuple[Effect, ...]) -> Check:
+def took_effect_once(calls: tuple[CallCount, ...], ledger: tuple[Effect, ...]) -> Check:
     """Every change that the ledger knows took effect exactly once, and the twin saw none beside them."""
     differing = [count.call for count in calls if count.in_ledger != count.in_log]
     unsettled = [effect.tool for effect in ledger if effect.status is not EffectStatus.APPLIED]
@@ -141,7 +141,7 @@ def _once(calls: tuple[CallCount, ...], ledger: tuple[Effect, ...]) -> Check:
     return Check(holds=True, text=message("demo.check_once", total=total))
 
 
-def _killed(rows: Repository, kill: Kill | None, effects: Mapping[str, int]) -> Check:
+def killed_in_between(rows: Repository, kill: Kill | None, effects: Mapping[str, int]) -> Check:
     if kill is None:
         return Check(holds=False, text=message("demo.check_no_kill"))
     taken_over = any(event.what == "run.taken_over" for event in rows.list_audit(kill.run_id))
