@@ -6,9 +6,12 @@ whole job on whatever nodes fit (job level). The training script resumes from it
 
 from __future__ import annotations
 
+import itertools
+import os
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from core.json_value import JsonValue
@@ -44,6 +47,9 @@ JOB_LABEL: Final = "sagemaker.amazonaws.com/job-name"
 REPLICA_LABEL: Final = "sagemaker.amazonaws.com/replica-name"
 RANK_LABEL: Final = "sagemaker.amazonaws.com/replica-rank"
 _RESTART_PAUSE_SECONDS: Final = 0.3
+_PORTS: Final = range(20_000, 32_000)
+_ports = itertools.islice(itertools.cycle(_PORTS), os.getpid() * 37 % len(_PORTS), None)
+"""Each process begins elsewhere, so that twins side by side do not race for the same port."""
 
 
 class JobController:
@@ -342,7 +348,12 @@ def _rank(pod: Obj) -> int:
 
 
 def _free_port() -> int:
-    """A port that was free a moment ago: rank 0 binds it, and fails and is restarted if someone was quicker."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that was free a moment ago, below those that the kernel gives to outgoing connections.
+
+    Those could take it before rank 0 listens, and a rank that tries to join could even connect to itself.
+    """
+    for port in _ports:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("the ports never end")
