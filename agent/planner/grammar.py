@@ -70,6 +70,8 @@ ALONGSIDE: Final[Mapping[Noun, str]] = {
 }
 """Things that a new cluster may be wished with: `a cluster with Lustre on /fsx`."""
 
+MOST_PARTS: Final = 60
+"""Parts of a message that are read for goals: nobody's wish has more."""
 _SEPARATOR = re.compile(
     r"[.;!?\n。；！？]+(?=\s|$|[^\x00-\x7f])|[,，、]\s*|\band\s+then\b|\bthen\b|\band\b|\bafter\s+that\b|\bplus\b"
     r"|然后|接着|随后|之后|并且|以及|同时|另外|再|并(?=[\u4e00-\u9fff])"
@@ -148,7 +150,8 @@ def extras(text: str, goal: Goal) -> list[Noun]:
 
 def _parts(text: str) -> list[tuple[int, int]]:
     edges = sorted({0, *(match.start() for match in _SEPARATOR.finditer(text)), len(text)})
-    return [(low, high) for low, high in pairwise(edges) if text[low:high].strip()]
+    found = [(low, high) for low, high in pairwise(edges) if text[low:high].strip()]
+    return found[:MOST_PARTS]
 
 
 def _goal_of(text: str, start: int, end: int) -> Goal | None:

@@ -55,7 +55,10 @@ _NODE_NOUN = (
 )
 _GPU_NOUN = r"(?:(?:gpus?|accelerators?|cards?)\b|[张块]?(?:加速)?(?:gpu|显?卡)|[张块](?=\s*[a-z]{1,2}\d{2,3}))"
 _GPU_MODEL = r"(?:nvidia\s+)?(?:[abh]\d{2,3}s?|gb\d{3}|l40s|l4|t4|a10g|trainium2?)\b(?![-.])"
-_TYPE = r"(?:ml\.)?(?:[a-z]+\d[a-z0-9]*(?:-[a-z0-9]+)?\.[a-z0-9]+|p\d[a-z]{0,2}(?:-b\d+)?|trn\d\w?|g\d\w{0,2})\b"
+_TYPE = (
+    r"(?:ml\.)?(?:[a-z]{1,8}\d[a-z0-9]{0,8}(?:-[a-z0-9]{1,8})?\.[a-z0-9]{4,12}"
+    r"|p\d[a-z]{0,2}(?:-b\d+)?|trn\d\w?|g\d\w{0,2})\b"
+)
 _FILLER = (
     r"(?:[x×*]\s*|on[- ]?demand\s+|spot\s+|reserved\s+|new\s+|more\s+|additional\s+|extra\s+|other\s+|identical\s+"
     r"|of\s+(?:the\s+|those\s+|its\s+|our\s+|these\s+)?|the\s+|full\s+|compute\s+|training\s+|worker\s+|gpu\s+(?=node|inst|mach|work|host|serv)"
@@ -142,7 +145,8 @@ def _is_free(text: str, match: re.Match[str]) -> bool:
 
 def _with_unit(text: str, match: re.Match[str]) -> Number | None:
     start, end = match.span()
-    if _AFTER_GPUS_PER_NODE.match(text, end):
+    tail = text[end : end + _WINDOW]
+    if _AFTER_GPUS_PER_NODE.match(tail):
         return None
     value = _value(match)
     for pattern, unit in (
@@ -151,8 +155,8 @@ def _with_unit(text: str, match: re.Match[str]) -> Number | None:
         (_AFTER_GPU_MODEL, Unit.ACCELERATORS),
         (_AFTER_TYPE, Unit.NODES),
     ):
-        if after := pattern.match(text, end):
-            return _number(start, after.end(), match, value, unit)
+        if after := pattern.match(tail):
+            return _number(start, end + after.end(), match, value, unit)
     is_times = start > 0 and text[start - 1] == "x"
     if not stands_alone(text, start - is_times, end):
         return None

@@ -12,14 +12,14 @@ from agent.words import words
 from core.cluster.clusters import CapacityMode
 from core.cluster.instance_types import INSTANCE_TYPES
 
-_ZONE_ID = re.compile(r"[a-z]{2,4}\d-az\d{1,2}")
-_ZONE_NAME = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-\d[a-z]")
+_ZONE_ID = re.compile(r"(?<![a-z0-9])[a-z]{2,4}\d-az\d{1,2}")
+_ZONE_NAME = re.compile(r"(?<![a-z0-9])[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d[a-z]")
 _SHORT_ZONE = re.compile(r"az[- ]?(\d{1,2})")
 _ZONE_LETTER = re.compile(r"(?:\bzone\s+|可用区\s*)([a-f])|([a-f])\s*(?:可用区|区)")
 _FULL_TYPE = re.compile(
-    r"(?:ml\.)?([a-z]+\d[a-z0-9]*(?:-[a-z0-9]+)?)\.(\d*)(nano|micro|small|medium|large|xlarge|xl|metal)"
+    r"(?<![a-z0-9])(?:ml\.)?([a-z]{1,8}\d[a-z0-9]{0,8}(?:-[a-z0-9]{1,8})?)\.(\d*)(nano|micro|small|medium|large|xlarge|xl|metal)"
 )
-_FAMILY = re.compile(r"(?:ml\.)?[a-z]{1,3}\d[a-z]{0,2}(?:-[a-z]+\d+)?")
+_FAMILY = re.compile(r"(?<![a-z0-9])(?:ml\.)?[a-z]{1,3}\d[a-z]{0,2}(?:-[a-z]+\d+)?")
 _ON_DEMAND = re.compile(r"on[- ]?demand|按需")
 _SPOT = re.compile(r"spot|竞价")
 _SPOT_OTHERWISE = re.compile(r"\s*(?:on\b|check|an?\b|the\b|it\b|any\b|where)")

@@ -6,11 +6,11 @@ cite one or leave the choice open, so that code asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
-from agent.provenance.counts import numbers
+from agent.provenance.counts import Number, numbers
 from agent.provenance.entities import instance_types, modes, zones
 from agent.provenance.mentions import Candidate, Mention, MentionKind, Role, Standing, Unit
 from agent.provenance.quoted import Quoted
@@ -20,6 +20,8 @@ from agent.provenance.text import normalise
 from core.choices import Choice, ChoiceKind, Origin
 from core.json_value import JsonValue
 
+MOST_MENTIONS = 60
+"""A message that names more than this is pasted material, whatever it looks like: nothing in it is a choice."""
 _SHORT = {ChoiceKind.AVAILABILITY_ZONE: "zone", ChoiceKind.INSTANCE_TYPE: "type", ChoiceKind.CAPACITY: "capacity"}
 
 
@@ -44,7 +46,14 @@ def find_mentions(text: str, region: str) -> list[Mention]:
     """Every mention with its standing: quotation first, then polarity and company among the unquoted ones."""
     plain = normalise(text)
     quoted = Quoted(plain)
-    mentions = [*zones(plain, region), *instance_types(plain), *modes(plain, text), *_counts(plain)]
+    mentions = [*zones(plain, region), *instance_types(plain), *modes(plain, text)]
+    counted = list(numbers(plain))
+    is_too_much = len(mentions) + len(counted) > MOST_MENTIONS
+    mentions += [_count(plain, number, with_role=not is_too_much) for number in counted]
+    if len(mentions) > MOST_MENTIONS:
+        return sorted(
+            (mention.with_standing(Standing.QUOTED) for mention in mentions), key=lambda mention: mention.start
+        )
     own: list[Mention] = []
     foreign: list[Mention] = []
     for mention in mentions:
@@ -53,23 +62,22 @@ def find_mentions(text: str, region: str) -> list[Mention]:
     return sorted([*judge(plain, own), *foreign], key=lambda mention: (mention.start, mention.end))
 
 
-def _counts(plain: str) -> Iterator[Mention]:
-    for number in numbers(plain):
-        role = role_at(plain, number.number_start, number.end)
-        standing = Standing.USABLE
-        if number.value is None:
-            standing = Standing.ALTERNATIVE
-        elif role is Role.JOB:
-            standing = Standing.OTHER_ROLE
-        yield Mention(
-            kind=MentionKind.COUNT,
-            start=number.start,
-            end=number.end,
-            value=number.value if number.value is not None else 0,
-            unit=number.unit,
-            role=role,
-            standing=standing,
-        )
+def _count(plain: str, number: Number, *, with_role: bool) -> Mention:
+    role = role_at(plain, number.number_start, number.end) if with_role else Role.CAPACITY
+    standing = Standing.USABLE
+    if number.value is None:
+        standing = Standing.ALTERNATIVE
+    elif role is Role.JOB:
+        standing = Standing.OTHER_ROLE
+    return Mention(
+        kind=MentionKind.COUNT,
+        start=number.start,
+        end=number.end,
+        value=number.value if number.value is not None else 0,
+        unit=number.unit,
+        role=role,
+        standing=standing,
+    )
 
 
 def _single(text: str, mention: Mention, sequence: int) -> Candidate:

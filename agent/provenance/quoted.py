@@ -66,6 +66,13 @@ _TURN_BACK = re.compile(
 )
 
 
+_QUOTED_SPEECH = re.compile(rf"\s*(?:that\s*)?[:：,，]?\s*(?:{_QUOTATION.pattern})")
+_COLON = re.compile(r"\s*(?:that\s*)?[:：]")
+_WINDOW = 40
+LONGEST_SENTENCE = 600
+"""Characters: a longer stretch without an end is no sentence of a person, and its words cannot be told apart safely."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     start: int
@@ -100,19 +107,23 @@ def _spans(text: str) -> list[Span]:
 
 
 def _reported_span(text: str, match: re.Match[str]) -> Span | None:
-    """Reported speech: after a colon to the end of the paragraph, otherwise to the end of the sentence."""
-    verb = re.search(r"\w+$", text[: match.end()])
-    before = text[: verb.start()] if verb else text[: match.start()]
-    if _SELF.search(before) or _SELF_ZH.search(text[: match.start()]):
+    """Reported speech: a quotation, after a colon all of the paragraph, otherwise to the end of the sentence."""
+    told = text[max(0, match.start() - _WINDOW) : match.end()]
+    verb = re.search(r"\b\w+$", told)
+    before_match = text[max(0, match.start() - _WINDOW) : match.start()]
+    if _SELF.search(told[: verb.start()] if verb else before_match) or _SELF_ZH.search(before_match):
         return None
-    rest = text[match.end() :]
-    if quotation := re.match(rf"\s*(?:that\s*)?[:：,，]?\s*(?:{_QUOTATION.pattern})", rest):
-        return Span(match.start(), match.end() + quotation.end(), Standing.OTHER_PERSON)
-    if re.match(r"\s*(?:that\s*)?[:：]", rest) or "forward" in match[0] or "转发" in match[0] or "以下" in match[0]:
-        end = _REPORT_END.search(rest)
-    else:
-        end = _SENTENCE.search(rest)
-        turn = _TURN_BACK.search(rest)
-        if turn and turn.start() > 0 and (end is None or turn.start() < end.start()):
-            end = turn
-    return Span(match.start(), match.end() + (end.start() if end else len(rest)), Standing.OTHER_PERSON)
+    return Span(match.start(), _report_end(text, match), Standing.OTHER_PERSON)
+
+
+def _report_end(text: str, match: re.Match[str]) -> int:
+    start = match.end()
+    if quotation := _QUOTED_SPEECH.match(text, start):
+        return quotation.end()
+    if _COLON.match(text, start) or any(word in match[0] for word in ("forward", "转发", "以下")):
+        paragraph = _REPORT_END.search(text, start)
+        return paragraph.start() if paragraph else len(text)
+    # A sentence without an end within this window counts as pasted anyway.
+    rest = text[start : start + LONGEST_SENTENCE]
+    ends = [found.start() for found in (_SENTENCE.search(rest), _TURN_BACK.search(rest, 1)) if found is not None]
+    return start + min(ends, default=len(rest))

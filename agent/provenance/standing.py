@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from agent.provenance.mentions import Mention, MentionKind, Standing
+from agent.provenance.quoted import LONGEST_SENTENCE
 from agent.provenance.text import sentence_around
 
 _NEGATION = re.compile(
@@ -94,6 +95,8 @@ def judge(text: str, mentions: Sequence[Mention]) -> list[Mention]:
 
 def _judge_alone(text: str, mention: Mention, before: Sequence[Mention]) -> Mention:
     start, end = sentence_around(text, mention.start)
+    if end - start > LONGEST_SENTENCE:
+        return mention.with_standing(Standing.QUOTED)
     head, tail = text[start : mention.start], text[mention.end : end]
     if _is_negated(head, tail) or _continues_negated_list(text, mention, before):
         return mention.with_standing(Standing.NEGATED)

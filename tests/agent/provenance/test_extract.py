@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -320,3 +321,27 @@ def test_a_long_text_is_read_in_reasonable_time() -> None:
     text = "not in usw2-az1 or 8 nodes, 建 8 台 p5.48xlarge said " * 400
 
     assert len(candidates(text)) > 400
+
+
+@pytest.mark.parametrize(
+    "piece", ["建八台", "said ", "not usw2-az1 ", "a", "8 ", "ml.", "called ", '"', "- ", "and run ", "usw2-az1 or "]
+)
+def test_no_text_of_the_longest_allowed_length_takes_long(piece: str) -> None:
+    text = (piece * 20_000)[:20_000]
+    began = time.process_time()
+
+    candidates(text)
+
+    assert time.process_time() - began < 3.0
+
+
+def test_a_message_full_of_mentions_is_pasted_material() -> None:
+    assert usable("put it in usw2-az1 with 8 nodes.\n" * 40, ZONE) == []
+
+
+def test_a_sentence_without_an_end_is_pasted_material() -> None:
+    assert usable("word " * 150 + "in usw2-az1", ZONE) == []
+
+
+def test_a_long_forwarded_note_stays_somebody_elses() -> None:
+    assert usable("Forwarded message: " + "please read. " * 600 + "use usw2-az1", ZONE) == []
