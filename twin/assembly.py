@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from random import Random
 
+from core.ids import ZoneId
 from twin import snapshot
 from twin.auth import access_key_behind
 from twin.aws import eks, fsx
@@ -23,6 +24,7 @@ from twin.clock import TwinClock
 from twin.faults import Faults
 from twin.holds import Holds
 from twin.kubernetes_half import KubernetesSite, MakeKubernetes
+from twin.quiet import movements
 from twin.request_log import RequestLog
 from twin.world import governance, plans
 from twin.world.joining import HEALTH_LABEL
@@ -30,7 +32,7 @@ from twin.world.provisioning import Provisioning
 from twin.world.recovery import Recovery
 from twin.world.simulation import Simulation
 from twin.world.specification import WorldSpec
-from twin.world.state import World
+from twin.world.state import Cluster, World
 from twin.world.upkeep import Upkeep
 
 _LOG = logging.getLogger(__name__)
@@ -95,6 +97,18 @@ class Twin:
             self._heard.popleft()()
         if self.sim.advance() > 0:
             self._save()
+
+    def movements(self) -> list[str]:
+        """What still moves (twin.quiet). Called under `lock`."""
+        standing = {job.name for cluster in self._spec.clusters for job in cluster.jobs}
+        found = movements(self.sim.world, self.clock.now(), self.kubernetes.workloads, standing)
+        return found + ["node agents' news"] * bool(self._heard)
+
+    def zones_of(self, cluster: Cluster) -> set[ZoneId]:
+        """Of its nodes; of its groups' subnets while it has none."""
+        running = {node.zone for node in cluster.nodes.values() if node.zone is not None}
+        groups = cluster.groups.values()
+        return running or {zone for group in groups for zone in self._provisioning.zones_of(cluster, group)}
 
     def warm_up(self) -> None:
         """Import and read what the first AWS calls need, so that no call pays for it in twin time.

@@ -56,6 +56,7 @@ class Control:
         self._twin = twin
         self._routes: Mapping[tuple[str, str], Callable[[Mapping[str, str], bytes], object]] = {
             ("GET", "/_twin/state"): self._state,
+            ("GET", "/_twin/quiet"): self._quiet,
             ("GET", "/_twin/requests"): self._requests,
             ("GET", "/_twin/effects"): lambda query, body: self._twin.log.effects(),
             ("GET", "/_twin/clock"): self._clock,
@@ -83,7 +84,14 @@ class Control:
         del query, body
         with self._twin.lock:
             self._twin.advance()
-            return live_state(self._twin.sim.world, self._twin.kubernetes.workloads)
+            return live_state(self._twin.sim.world, self._twin.kubernetes.workloads, self._twin.zones_of)
+
+    def _quiet(self, query: Mapping[str, str], body: bytes) -> object:
+        del query, body
+        with self._twin.lock:
+            self._twin.advance()
+            moving = self._twin.movements()
+        return {"quiet": not moving, "moving": moving}
 
     def _requests(self, query: Mapping[str, str], body: bytes) -> object:
         del body

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core.cluster.instance_types import find_instance_type
 from core.cluster.quotas import DEFAULT_BORROW_LIMIT_PERCENT
+from core.ids import ZoneId
 from twin.ports import Workloads
 from twin.world.governance import IN_FORCE, QUOTA
 from twin.world.state import Cluster, Spec, World
 
 
-def live_state(world: World, workloads: Workloads | None) -> dict[str, object]:
+def live_state(
+    world: World, workloads: Workloads | None, zones_of: Callable[[Cluster], set[ZoneId]]
+) -> dict[str, object]:
     """Clusters by name and the number of file systems; jobs and readable mounts are the Kubernetes half's to tell."""
     return {
         "clusters": {
-            name: _cluster(world, cluster) | _work(cluster, workloads) for name, cluster in world.clusters.items()
+            name: _cluster(world, cluster, zones_of(cluster)) | _work(cluster, workloads)
+            for name, cluster in world.clusters.items()
         },
         "file_systems": len(world.file_systems),
         "eks_clusters": {name: eks.status for name, eks in world.eks.items()},
@@ -21,14 +27,13 @@ def live_state(world: World, workloads: Workloads | None) -> dict[str, object]:
     }
 
 
-def _cluster(world: World, cluster: Cluster) -> dict[str, object]:
+def _cluster(world: World, cluster: Cluster, zones: set[ZoneId]) -> dict[str, object]:
     nodes = cluster.nodes.values()
-    zones = sorted({node.zone for node in nodes if node.zone is not None})
     return {
         "orchestrator": "eks" if cluster.eks_name is not None else "slurm",
         "status": cluster.status,
-        "zone": zones[0] if len(zones) == 1 else None,
-        "zones": zones,
+        "zone": next(iter(zones)) if len(zones) == 1 else None,
+        "zones": sorted(zones),
         "recovery": cluster.spec.get("NodeRecovery", "Automatic"),
         "nodes_running": sum(node.status == "Running" for node in nodes),
         "nodes_ready": sum(node.is_ready for node in nodes),
@@ -79,7 +84,9 @@ def _accelerators(resource: Spec) -> int:
 
 def _work(cluster: Cluster, workloads: Workloads | None) -> dict[str, object]:
     if workloads is None or cluster.eks_name is None:
-        return {}
+        groups = (group.spec.get("InstanceStorageConfigs", []) for group in cluster.groups.values())
+        shared = (storage.get("FsxLustreConfig", {}).get("MountPath") for storages in groups for storage in storages)
+        return {"jobs": {}, "mounts": sorted({path for path in shared if path})}
     return {
         "jobs": workloads.live_jobs(cluster.eks_name),
         "mounts": list(workloads.readable_mounts(cluster.eks_name)),

@@ -116,6 +116,7 @@ def _add_account_part(account: MotoHost, spec: ClusterSpec, cidr: str) -> Accoun
 def _add_cluster(ctx: Context, spec: ClusterSpec, part: AccountPart) -> None:
     sim, now = ctx.sim, ctx.sim.now
     cluster_id = sim.short_id()
+    _add_storage(ctx, spec, part)
     network = {"SecurityGroupIds": [part.security_group], "Subnets": [part.subnets[ZoneId(spec.zone)]]}
     settings: Spec = {
         "VpcConfig": network,
@@ -133,11 +134,10 @@ def _add_cluster(ctx: Context, spec: ClusterSpec, part: AccountPart) -> None:
         created_at=now,
         listed_from=now,
         spec=settings,
-        groups={group.name: _group(group, part) for group in spec.groups},
+        groups={group.name: _group(group, part, _mounts(ctx, spec)) for group in spec.groups},
     )
     sim.world.clusters[spec.name] = cluster
     _add_governance(ctx, spec, cluster)
-    _add_storage(ctx, spec, part)
     for each in cluster.groups.values():
         for node in ctx.provisioning.reconcile(sim, cluster, each):
             zone = ZoneId(spec.zone)
@@ -146,7 +146,7 @@ def _add_cluster(ctx: Context, spec: ClusterSpec, part: AccountPart) -> None:
     _seed_workloads(ctx, spec, cluster)
 
 
-def _group(spec: GroupSpec, part: AccountPart) -> Group:
+def _group(spec: GroupSpec, part: AccountPart, mounts: list[Spec]) -> Group:
     return Group(
         name=spec.name,
         target=spec.count,
@@ -159,8 +159,27 @@ def _group(spec: GroupSpec, part: AccountPart) -> Group:
             "ExecutionRole": part.execution_role,
             "LifeCycleConfig": {"SourceS3Uri": part.script_source, "OnCreate": "on_create.sh"},
             "ThreadsPerCore": 2,
+            **({"InstanceStorageConfigs": mounts} if mounts else {}),
         },
     )
+
+
+def _mounts(ctx: Context, spec: ClusterSpec) -> list[Spec]:
+    """On Slurm nodes mount file systems themselves; on EKS pods do, through claims."""
+    if spec.orchestrator == "eks":
+        return []
+    systems = ctx.sim.world.file_systems
+    return [
+        {
+            "FsxLustreConfig": {
+                "DnsName": f"{storage.id}.fsx.{ctx.sim.world.region}.amazonaws.com",
+                "MountName": systems[storage.id].mount_name,
+                "MountPath": storage.mount,
+            }
+        }
+        for storage in spec.storage
+        if storage.mount and storage.kind == "fsx_lustre"
+    ]
 
 
 def _add_control_plane(ctx: Context, spec: ClusterSpec, part: AccountPart) -> str:

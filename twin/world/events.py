@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twin.world import durations
 from twin.world.simulation import Simulation
-from twin.world.state import Cluster, Event, Node, Operation, Spec
+from twin.world.state import Cluster, Event, Node, Operation, Spec, World
 
 MAX_EVENTS = 500
 """About as many of the newest are kept by the service."""
@@ -65,7 +65,7 @@ def emit_node_failure(sim: Simulation, cluster: Cluster, node: Node, failure: st
 
 def emit_second_failure(sim: Simulation, args: dict[str, str]) -> None:
     """The second of the pair."""
-    cluster = find_cluster(sim, args["cluster"])
+    cluster = find_cluster(sim.world, args["cluster"])
     if cluster is None:
         return
     metadata: Spec = {
@@ -79,9 +79,9 @@ def emit_second_failure(sim: Simulation, args: dict[str, str]) -> None:
     emit(sim, cluster, text, level="Error", resource="InstanceGroup", group=args["group"], metadata=metadata)
 
 
-def find_cluster(sim: Simulation, cluster_id: str) -> Cluster | None:
+def find_cluster(world: World, cluster_id: str) -> Cluster | None:
     """By its random id: a timer of a deleted cluster must not meet a new one of the same name."""
-    return next((c for c in sim.world.clusters.values() if c.cluster_id == cluster_id), None)
+    return next((c for c in world.clusters.values() if c.cluster_id == cluster_id), None)
 
 
 COUNTED = frozenset({"Running", "SystemUpdating", "DeepHealthCheckInProgress", "ShuttingDown"})

@@ -160,7 +160,7 @@ class Provisioning:
         joining.set_ready(sim, cluster, node, True, "KubeletReady")
 
     def _cluster_is_set_up(self, sim: Simulation, args: dict[str, str]) -> None:
-        cluster = events.find_cluster(sim, args["cluster"])
+        cluster = events.find_cluster(sim.world, args["cluster"])
         if cluster is None or cluster.status == "Deleting":
             return
         if not cluster.is_continuous and (shortage := self._classic_shortage(sim, cluster)):
@@ -182,14 +182,14 @@ class Provisioning:
         self._settle_cluster(sim, cluster, group)
 
     def _cluster_is_gone(self, sim: Simulation, args: dict[str, str]) -> None:
-        cluster = events.find_cluster(sim, args["cluster"])
+        cluster = events.find_cluster(sim.world, args["cluster"])
         if cluster is not None:
             for node in list(cluster.nodes.values()):
                 self._gone(sim, cluster, node)
             del sim.world.clusters[cluster.name]
 
     def _minimum_is_due(self, sim: Simulation, args: dict[str, str]) -> None:
-        cluster = events.find_cluster(sim, args["cluster"])
+        cluster = events.find_cluster(sim.world, args["cluster"])
         group = cluster.groups.get(args["group"]) if cluster is not None else None
         if cluster is None or group is None or group.has_reached_minimum:
             return
@@ -205,6 +205,7 @@ class Provisioning:
         if node.status == "Failure":
             self.set_status(sim, cluster, node, "Pending")
         grant = capacity.take(sim.world, group, node, [subnet.zone for subnet in subnets])
+        node.waits_for_capacity = isinstance(grant, str)
         if isinstance(grant, str):
             self._fail(sim, cluster, node, grant)
             return
@@ -373,7 +374,7 @@ def _on_node(action: Callable[[Simulation, Cluster, Node], None]) -> TimerAction
     """Find the timer's node; a timer of an earlier attempt, or of a node that is gone, does nothing."""
 
     def run(sim: Simulation, args: dict[str, str]) -> None:
-        cluster = events.find_cluster(sim, args["cluster"])
+        cluster = events.find_cluster(sim.world, args["cluster"])
         node = cluster.nodes.get(NodeLogicalId(args["node"])) if cluster is not None else None
         if cluster is None or node is None or args.get("attempt", str(node.attempt)) != str(node.attempt):
             return
@@ -383,7 +384,7 @@ def _on_node(action: Callable[[Simulation, Cluster, Node], None]) -> TimerAction
 
 
 def _show_in_list(sim: Simulation, args: dict[str, str]) -> None:
-    cluster = events.find_cluster(sim, args["cluster"])
+    cluster = events.find_cluster(sim.world, args["cluster"])
     node = cluster.nodes.get(NodeLogicalId(args["node"])) if cluster is not None else None
     if node is not None and int(args["number"]) > node.listed_number:
         node.listed_status, node.listed_number = args["status"], int(args["number"])

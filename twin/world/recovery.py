@@ -118,7 +118,7 @@ def _names(cluster: Cluster, node: Node) -> dict[str, str]:
 
 def _find(sim: Simulation, args: dict[str, str]) -> tuple[Cluster, Node] | None:
     """By the instance: a replacement has no part in its predecessor's fault."""
-    cluster = events.find_cluster(sim, args["cluster"])
+    cluster = events.find_cluster(sim.world, args["cluster"])
     if cluster is None:
         return None
     node = next((n for n in cluster.nodes.values() if n.instance_id == args["instance"]), None)

@@ -61,6 +61,8 @@ class Node:
     launched_at: datetime | None = None
     message: str = ""
     """Sticky: the last failure's text stays through the next attempt."""
+    waits_for_capacity: bool = False
+    """The last attempt found none: the next one is a background retry."""
     attempt: int = 0
     """Goes up with each attempt: a timer of an older one does nothing."""
     is_joined: bool = False

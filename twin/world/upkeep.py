@@ -53,7 +53,7 @@ class Upkeep:
         sim.after(delay, "software.batch", cluster=cluster.cluster_id, group=group.name, batch=str(batch))
 
     def _batch_is_done(self, sim: Simulation, args: dict[str, str]) -> None:
-        cluster = events.find_cluster(sim, args["cluster"])
+        cluster = events.find_cluster(sim.world, args["cluster"])
         group = cluster.groups.get(args["group"]) if cluster is not None else None
         if cluster is None or group is None or cluster.status == "Deleting":
             return
@@ -82,7 +82,7 @@ class Upkeep:
         self._next_batch(sim, cluster, group, int(args["batch"]))
 
     def _rolled_back(self, sim: Simulation, args: dict[str, str]) -> None:
-        cluster = events.find_cluster(sim, args["cluster"])
+        cluster = events.find_cluster(sim.world, args["cluster"])
         group = cluster.groups.get(args["group"]) if cluster is not None else None
         if cluster is None or group is None:
             return
@@ -97,7 +97,7 @@ class Upkeep:
             cluster.status = "InService"
 
     def _detached(self, sim: Simulation, args: dict[str, str]) -> None:
-        source, target = events.find_cluster(sim, args["cluster"]), events.find_cluster(sim, args["target"])
+        source, target = events.find_cluster(sim.world, args["cluster"]), events.find_cluster(sim.world, args["target"])
         node = source.nodes.pop(NodeLogicalId(args["node"]), None) if source is not None else None
         if source is None or target is None or node is None:
             return
@@ -108,7 +108,7 @@ class Upkeep:
         self._after_move(sim, "move.attached", target, target, node.group, node)
 
     def _attached(self, sim: Simulation, args: dict[str, str]) -> None:
-        cluster = events.find_cluster(sim, args["cluster"])
+        cluster = events.find_cluster(sim.world, args["cluster"])
         node = cluster.nodes.get(NodeLogicalId(args["node"])) if cluster is not None else None
         if cluster is not None and node is not None and node.status == "AttachInProgress":
             joining.join(sim, cluster, cluster.groups[node.group], node)
