@@ -54,7 +54,10 @@ class WholeTwin:
         self._running = running
         self.endpoint, self.clock = running.endpoint, TwinClockReader(running)
         session = boto3.Session(aws_access_key_id=TOKEN, aws_secret_access_key="unused", region_name=REGION)
-        self.aws = BotoAws(session, region=REGION, endpoint_url=running.endpoint, allow_loopback=True)
+        # What waits before it asks again lets the twin's time pass, not ours.
+        self.aws = BotoAws(
+            session, region=REGION, endpoint_url=running.endpoint, allow_loopback=True, sleep=self.advance
+        )
         self.clients = Clients(aws=self.aws, kubernetes=EksConnector(self.aws, self.clock), tags=TAGS)
 
     def reset(self, world: WorldSpec | None = None, *, seed: int = 0) -> None:

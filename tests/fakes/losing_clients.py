@@ -1,4 +1,4 @@
-"""Clients that carry a change out and then lose the answer, as a broken connection does."""
+"""Clients that carry a change out and then lose the answer, or die before anybody could note it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from tools.errors import OutcomeUnknown
 _READS = ("Describe", "Get", "Head", "List", "Search")
 
 
+class Killed(BaseException):
+    """What SIGKILL is to a process: nothing after it runs, and nothing is written."""
+
+
 @dataclass(slots=True)
 class Losses:
     """`is_lost(call, n)`: whether the answer of the n-th change (from 0) is lost. `lost` names those that were."""
 
     is_lost: Callable[[str, int], bool]
+    kills: bool = False
+    """True: the caller dies instead of hearing that the answer was lost."""
     lost: list[str] = field(default_factory=list)
     seen: int = 0
 
@@ -26,6 +32,8 @@ class Losses:
         number, self.seen = self.seen, self.seen + 1
         if self.is_lost(call, number):
             self.lost.append(call)
+            if self.kills:
+                raise Killed(call)
             raise OutcomeUnknown(
                 message("tools.outcome_unknown", call=call, code="lost", raw="the answer was lost"),
                 call=call,

@@ -20,12 +20,15 @@ from workflows.registry import Registry
 from workflows.worker import Worker
 
 MOST_LOOKS = 600
+LEASE_SECONDS = 3600.0
 
 
 class Bench:
     """One repository and one worker against one twin. `clients` replaces the twin's own (to lose answers)."""
 
-    def __init__(self, twin: WholeTwin, repository: Repository, clients: Clients | None = None) -> None:
+    def __init__(
+        self, twin: WholeTwin, repository: Repository, clients: Clients | None = None, *, worker: str = "worker-a"
+    ) -> None:
         self.twin, self.repository = twin, repository
         engine = Engine(
             repository,
@@ -39,8 +42,8 @@ class Bench:
             engine,
             repository,
             twin.clock,
-            worker_id=WorkerId("worker-a"),
-            lease_seconds=3600.0,
+            worker_id=WorkerId(worker),
+            lease_seconds=LEASE_SECONDS,
             idle=lambda seconds: None,
         )
 
