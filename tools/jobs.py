@@ -207,6 +207,15 @@ def _list(clients: Clients, args: JobsArgs) -> tuple[Job, ...]:
     return tuple(sorted((_job(row, ()) for row in rows), key=lambda job: (job.namespace, job.name)))
 
 
+def _takes_jobs(clients: Clients, args: ByName) -> bool:
+    """`name` is the EKS cluster's. False: its API server does not know the kind, so no operator is installed."""
+    try:
+        clients.kubernetes.connect(args.name).list(JOBS, "default")
+    except TargetNotFound:
+        return False
+    return True
+
+
 def _logs(clients: Clients, args: LogArgs) -> str:
     """Empty for a pod that has not started or is gone."""
     try:
@@ -314,6 +323,7 @@ def _state(row: JsonObject) -> tuple[JobState, JsonObject]:
 
 
 DESCRIBE_JOB: Final[ReadTool[JobName, Job | None]] = ReadTool(name="describe_job", read=_describe)
+TAKES_JOBS: Final[ReadTool[ByName, bool]] = ReadTool(name="takes_jobs", read=_takes_jobs)
 LIST_JOBS: Final[ReadTool[JobsArgs, tuple[Job, ...]]] = ReadTool(name="list_jobs", read=_list)
 POD_LOGS: Final[ReadTool[LogArgs, str]] = ReadTool(name="pod_logs", read=_logs)
 HAS_NAMESPACE: Final[ReadTool[NamespaceArgs, bool]] = ReadTool(name="has_namespace", read=_namespace_exists)

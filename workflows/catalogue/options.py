@@ -28,10 +28,10 @@ def recommend_first(options: Iterable[Option]) -> tuple[Option, ...]:
 
 
 def zone_options(
-    market: Market, zones: Sequence[Zone], instance_type: str, count: int, free: Callable[[Zone], Message]
+    market: Market, zones: Sequence[Zone], instance_type: str, count: int, facts: Callable[[Zone], Sequence[Message]]
 ) -> tuple[Option, ...]:
-    """Zones that offer the type, those that are in order first. `free` tells what is known of a zone's addresses."""
-    ranked = sorted(zones, key=lambda zone: (zone.state != "available", zone.zone_id))
+    """Zones that offer the type, in the given order but for those that AWS calls impaired. `facts` of a zone."""
+    ranked = sorted(zones, key=lambda zone: zone.state != "available")
     return recommend_first(
         option(
             zone.zone_id,
@@ -39,7 +39,7 @@ def zone_options(
             message("market.offered", type=instance_type, zone=zone.zone_id),
             *([] if zone.state == "available" else [message("market.zone_state", state=zone.state)]),
             market.quota_text(instance_type),
-            free(zone),
+            *facts(zone),
             market.price_text(instance_type, count),
         )
         for zone in ranked

@@ -16,6 +16,7 @@ CONTROL_PLANE_BUDGET: Final = timedelta(minutes=30)
 NETWORK_BUDGET: Final = timedelta(minutes=15)
 ADDON_BUDGET: Final = timedelta(minutes=20)
 NODES_BUDGET: Final = timedelta(minutes=90)
+REPLACEMENT_BUDGET: Final = timedelta(minutes=40)
 DELETION_BUDGET: Final = timedelta(minutes=60)
 
 

@@ -48,4 +48,5 @@ TEXTS: dict[str, str] = {
     "market.origin_answered": "as you answered",
     "market.origin_existing": "fixed by what is there",
     "market.origin_runbook_parameter": "given to the runbook",
+    "market.file_system_here": "the file system {id} stands in this zone",
 }

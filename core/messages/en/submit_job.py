@@ -34,4 +34,6 @@ TEXTS: dict[str, str] = {
     "submit_job.card_namespace": "Namespace {namespace}",
     "submit_job.card_command": "Command: {command}",
     "submit_job.card_priority": "Priority class {priority}",
+    "submit_job.no_operator": "{name} has no training operator: the EKS add-on amazon-sagemaker-hyperpod-training-operator is not installed.",
+    "submit_job.waiting_for_nodes": "{name} has {ready} of {wanted} nodes ready; the others are being set up or repaired",
 }

@@ -48,4 +48,5 @@ TEXTS: dict[str, str] = {
     "market.origin_answered": "您的回答",
     "market.origin_existing": "由现有资源决定",
     "market.origin_runbook_parameter": "运行手册参数",
+    "market.file_system_here": "文件系统 {id} 位于该可用区",
 }

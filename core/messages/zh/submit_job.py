@@ -34,4 +34,6 @@ TEXTS: dict[str, str] = {
     "submit_job.card_namespace": "命名空间 {namespace}",
     "submit_job.card_command": "命令：{command}",
     "submit_job.card_priority": "优先级类 {priority}",
+    "submit_job.no_operator": "{name} 没有训练 Operator：未安装 EKS 附加组件 amazon-sagemaker-hyperpod-training-operator。",
+    "submit_job.waiting_for_nodes": "{name} 所需的 {wanted} 个节点中有 {ready} 个就绪；其余正在启动或修复",
 }

@@ -19,9 +19,10 @@ from core.reasons import RefusalReason
 from tools.offers import Zone
 from tools.plans import TrainingPlan
 from tools.reading import at, text
-from tools.subnets import SUBNETS, VpcSubnetArgs, addresses_per_node
-from workflows.catalogue.create_cluster.params import ADDRESSES_PER_SUBNET, MAX_NODES
+from tools.subnets import addresses_per_node
+from workflows.catalogue.create_cluster.params import MAX_NODES
 from workflows.catalogue.create_cluster.shortage import find_plan
+from workflows.catalogue.create_cluster.surroundings import Site, read_site
 from workflows.catalogue.market import Market
 from workflows.catalogue.options import capacity_options, type_options, zone_options
 from workflows.operations import Draft, Reads, Refused
@@ -124,7 +125,7 @@ def _refuse(
         remedy = message("market.zones_here", zones=", ".join(zone.zone_id for zone in market.zones()))
         unknown = message("market.zone_unknown", zone=said.zone)
         return Refused(reason=RefusalReason.ZONE_UNKNOWN, message=unknown, remedies=(remedy,))
-    if kind is not None and not market.offering(kind.name):
+    if kind is not None and said.mode is not CapacityMode.TRAINING_PLAN and not market.offering(kind.name):
         return _no(
             RefusalReason.INSTANCE_TYPE_NOT_OFFERED,
             "market.not_offered_here",
@@ -210,70 +211,60 @@ def _more_than_quota(market: Market, said: _Said, kind: InstanceType, plan: Trai
 
 
 def _choose_zone(
-    draft: Draft, market: Market, reads: Reads, decided: _Decided, zone: Zone | None, vpc_id: str
+    draft: Draft, market: Market, reads: Reads, decided: _Decided, said: Zone | None, vpc_id: str
 ) -> Decision:
-    kind, count = decided.kind, decided.count
-    offering = [found for found in market.zones() if found.zone_id in market.offering(kind.name)]
-    prompt: Message = message("market.ask_zone", type=kind.name, count=count)
+    site = read_site(reads, vpc_id)
+    candidates, prompt = _candidates(market, decided, said)
     choice = draft.choices.get(ChoiceKind.AVAILABILITY_ZONE)
-    if decided.plan is not None:
-        offering = [found for found in offering if found.zone_id == decided.plan.zone_id]
-        if zone is None and offering:
-            zone, choice = offering[0], _fixed_by(decided.plan)
-        elif zone is not None and zone.zone_id != decided.plan.zone_id:
-            prompt = message(
-                "market.plan_elsewhere", plan=decided.plan.name, zone=decided.plan.zone_id, said=zone.zone_id
-            )
-            zone = None
-    elif zone is not None and zone not in offering:
-        prompt = message("market.not_offered_ask", type=kind.name, zone=zone.zone_id)
-        zone = None
-    free = _free_addresses(reads, vpc_id)
+    zone = said if said in candidates else None
+    if said is None and decided.plan is not None and candidates:
+        zone, choice = candidates[0], _fixed_by(decided.plan)
     if zone is None or choice is None:
-        return _ask_zone(market, decided, offering, prompt, free)
-    wanted = addresses_per_node(kind) * count
-    if free.get(zone.zone_id, 0 if vpc_id else ADDRESSES_PER_SUBNET) < wanted:
-        have = free.get(zone.zone_id, 0 if vpc_id else ADDRESSES_PER_SUBNET)
-        return _no(RefusalReason.CAPACITY_SHORT, "market.addresses_short", zone=zone.zone_id, wanted=wanted, free=have)
+        return _ask_zone(market, decided, candidates, prompt, site)
+    wanted, free = addresses_per_node(decided.kind) * decided.count, site.free(zone.zone_id)
+    if free < wanted:
+        return _no(RefusalReason.CAPACITY_SHORT, "market.addresses_short", zone=zone.zone_id, wanted=wanted, free=free)
     by_kind = {**draft.choices, ChoiceKind.AVAILABILITY_ZONE: choice}
-    if decided.plan is not None and ChoiceKind.INSTANCE_TYPE not in by_kind:
-        by_kind[ChoiceKind.INSTANCE_TYPE] = _fixed_by(decided.plan, ChoiceKind.INSTANCE_TYPE)
+    if decided.plan is not None:
+        by_kind.setdefault(ChoiceKind.INSTANCE_TYPE, _fixed_by(decided.plan, ChoiceKind.INSTANCE_TYPE))
     return Chosen(
         zone_id=zone.zone_id,
         zone_name=zone.name,
-        instance_type=kind.name,
-        count=count,
+        instance_type=decided.kind.name,
+        count=decided.count,
         mode=decided.mode,
         plan_arn=decided.plan.arn if decided.plan is not None else "",
         choices=tuple(by_kind[kind] for kind in ChoiceKind if kind in by_kind),
     )
 
 
-def _ask_zone(
-    market: Market, decided: _Decided, offering: list[Zone], prompt: Message, free: dict[str, int]
-) -> Decision:
-    def told(zone: Zone) -> Message:
-        return (
-            message("market.free_addresses", free=free.get(zone.zone_id, 0)) if free else message("market.new_subnet")
-        )
+def _candidates(market: Market, decided: _Decided, said: Zone | None) -> tuple[list[Zone], Message]:
+    """Zones that can be, and what to ask: why the zone that was said is none of them, if so.
 
-    options = zone_options(market, offering, decided.kind.name, decided.count, told)
+    A plan's capacity is where it is, whether the type is sold on demand there or not.
+    """
+    if (plan := decided.plan) is not None:
+        zones = [zone for zone in market.zones() if zone.zone_id == plan.zone_id]
+        shown = said.zone_id if said is not None else "-"
+        return zones, message("market.plan_elsewhere", plan=plan.name, zone=plan.zone_id, said=shown)
+    kind = decided.kind
+    zones = [zone for zone in market.zones() if zone.zone_id in market.offering(kind.name)]
+    if said is not None and said not in zones:
+        return zones, message("market.not_offered_ask", type=kind.name, zone=said.zone_id)
+    return zones, message("market.ask_zone", type=kind.name, count=decided.count)
+
+
+def _ask_zone(market: Market, decided: _Decided, zones: list[Zone], prompt: Message, site: Site) -> Decision:
+    """Zones with the network's file systems first: from elsewhere they are slow, and cost per byte."""
+    ranked = sorted(zones, key=lambda zone: not site.has_file_system(zone.zone_id))
     return Undecided(
         question=QuestionDraft(
             name=ChoiceKind.AVAILABILITY_ZONE.value,
             kind=QuestionKind.AVAILABILITY_ZONE,
             prompt=prompt,
-            options=options,
+            options=zone_options(market, ranked, decided.kind.name, decided.count, site.facts),
         )
     )
-
-
-def _free_addresses(reads: Reads, vpc_id: str) -> dict[str, int]:
-    """Of the roomiest subnet of each zone; empty for a network that is still to be made."""
-    free: dict[str, int] = {}
-    for subnet in reads.read(SUBNETS, VpcSubnetArgs(vpc_id=vpc_id)) if vpc_id else ():
-        free[subnet.zone_id] = max(free.get(subnet.zone_id, 0), subnet.free_addresses)
-    return free
 
 
 def _fixed_by(plan: TrainingPlan, kind: ChoiceKind = ChoiceKind.AVAILABILITY_ZONE) -> Choice:

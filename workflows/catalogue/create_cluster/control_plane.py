@@ -156,7 +156,6 @@ def make_cluster(ctx: StepContext, params: CreateClusterParams) -> Outcome:
         data={
             "cluster_arn": made.get("arn"),
             "target": target.to_json(),
-            "nodes_since": ctx.now.isoformat(),
         }
     )
 

@@ -93,7 +93,8 @@ def verify(ctx: StepContext, params: CreateClusterParams) -> Outcome:
 def _look_for_trouble(
     ctx: StepContext, params: CreateClusterParams, target: Target, details: ClusterDetails, running: int
 ) -> Outcome:
-    since = moment(ctx.run.data, "nodes_since") or ctx.step_started_at
+    # The step begins anew after a human's answer and after a retry: what went wrong before is over then.
+    since = ctx.step_started_at
     errors = [
         event
         for event in ctx.read(CLUSTER_EVENTS, EventsArgs(cluster=params.name, after=since, errors_only=True))

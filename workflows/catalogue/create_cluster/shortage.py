@@ -104,7 +104,6 @@ def change_capacity(ctx: StepContext, params: CreateClusterParams) -> Outcome:
             "network": network,
             "target": wanted.to_json(),
             "shortages_handled": handled,
-            "nodes_since": ctx.now.isoformat(),
             "patient_until": (ctx.now + _PATIENCE).isoformat() if wanted == target else None,
         },
     )
@@ -142,7 +141,8 @@ def _new_target(ctx: StepContext, old: Target, value: JsonValue, handled: int) -
     market = Market(ctx)
     kind, count = answer.type or old.instance_type, answer.count or old.count
     mode, plan_arn, zone_id = _source(market, old, answer, kind)
-    if market.figures(kind) is None or zone_id not in market.offering(kind):
+    is_sold = mode is CapacityMode.TRAINING_PLAN or zone_id in market.offering(kind)
+    if market.figures(kind) is None or not is_sold:
         raise CannotBe(message("create_cluster.not_offered_again", type=kind, zone=zone_id))
     own = old.count if kind == old.instance_type and old.mode is not CapacityMode.TRAINING_PLAN else 0
     left = market.quota_left(kind) + own

@@ -19,7 +19,7 @@ from core.risk import Risk
 from tools.arguments import ByName, NoArgs
 from tools.clusters import ClusterDetails
 from tools.identity import PLACE
-from tools.jobs import DESCRIBE_JOB, PRIORITY_CLASS_NAMES, JobName, team_namespace
+from tools.jobs import DESCRIBE_JOB, PRIORITY_CLASS_NAMES, TAKES_JOBS, JobName, team_namespace
 from tools.offers import TYPE_FIGURES, OfferArgs
 from workflows.catalogue.create_cluster.params import MAX_NODES, CreateClusterParams
 from workflows.catalogue.preparing import reading
@@ -133,6 +133,9 @@ def _place(target: Target, reads: Reads) -> _Place | Refused:
         refusal = refuse_unusable(target)
         if refusal is not None:
             return refusal
+        if not reads.read(TAKES_JOBS, ByName(name=target.eks_name)):
+            text = message("submit_job.no_operator", name=target.cluster.name)
+            return Refused(reason=RefusalReason.PREFLIGHT_FAILED, message=text)
         candidates, cluster, eks_name = _groups(target), str(target.cluster.name), target.eks_name
     found = [
         (kind, count)

@@ -18,6 +18,7 @@ from tools.jobs import (
     HAS_NAMESPACE,
     POD_LOGS,
     SUBMIT_JOB,
+    TAKES_JOBS,
     TEAM_QUEUE,
     Job,
     JobArgs,
@@ -29,7 +30,7 @@ from tools.jobs import (
 from tools.nodes import CLUSTER_NODES, NodesArgs
 from tools.reading import text
 from workflows.catalogue.failures import fail
-from workflows.catalogue.pace import next_look
+from workflows.catalogue.pace import REPLACEMENT_BUDGET, next_look
 from workflows.catalogue.submit_job.params import SubmitJobParams
 from workflows.catalogue.submit_job.progress import TrainingProgress, newest_progress
 from workflows.definition import Done, Fail, Next, Outcome, Step, StepContext, StepKind, Wait, Workflow
@@ -40,14 +41,23 @@ _STUCK: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName
 
 
 def check(ctx: StepContext, params: SubmitJobParams) -> Outcome:
-    """The cluster is there and has enough nodes of the type, busy or not: waiting for room is the queue's business."""
+    """The cluster is there and has enough nodes of the type, busy or not: waiting for room is the queue's business.
+
+    Nodes that are being repaired are waited for.
+    """
     details = ctx.read(DESCRIBE_CLUSTER, ByName(name=params.cluster))
     if details is None or details.cluster.status is not ClusterStatus.IN_SERVICE or not details.eks_name:
         status = details.cluster.status.value if details is not None else "absent"
         return fail(FailureClass.CONFIG, message("submit_job.cluster_not_usable", name=params.cluster, status=status))
+    if not ctx.read(TAKES_JOBS, ByName(name=details.eks_name)):
+        return fail(FailureClass.CONFIG, message("submit_job.no_operator", name=params.cluster))
     nodes = ctx.read(CLUSTER_NODES, NodesArgs(cluster=params.cluster, eks_name=details.eks_name))
     fitting = sum(node.is_usable and node.instance_type == params.instance_type for node in nodes.nodes)
     if fitting < params.nodes:
+        coming = sum(g.target_count for g in details.cluster.groups if params.instance_type in g.instance_types)
+        if coming >= params.nodes and ctx.now - ctx.step_started_at < REPLACEMENT_BUDGET:
+            why = message("submit_job.waiting_for_nodes", name=params.cluster, ready=fitting, wanted=params.nodes)
+            return Wait(delay=next_look(ctx.step_started_at, ctx.now), why=why)
         short = message(
             "submit_job.too_few_nodes",
             name=params.cluster,

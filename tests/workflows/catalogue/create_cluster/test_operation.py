@@ -18,7 +18,7 @@ from tests.twin_process import REGION, TAGS, TOKEN, WholeTwin
 from tests.workflows.catalogue.reads import ClientReads, draft, said
 from tools.clients.aws import BotoAws
 from tools.clients.base import Clients
-from twin.world.specification import PlanSpec, WorldSpec
+from twin.world.specification import PlanSpec, StorageSpec, WorldSpec
 from workflows.catalogue.create_cluster.operation import CreateCluster
 from workflows.catalogue.create_cluster.params import CreateClusterParams
 from workflows.operations import Missing, PlannedCluster, Preparation, Ready, Refused
@@ -274,3 +274,43 @@ def test_nothing_is_filled_in_that_a_human_must_choose(world: WholeTwin) -> None
 def _zones(twin: WholeTwin) -> list[JsonObject]:
     answer = twin.aws.call("ec2", "DescribeAvailabilityZones", {})["AvailabilityZones"]
     return [zone for zone in answer if isinstance(zone, dict)] if isinstance(answer, list) else []
+
+
+def test_a_plan_gives_its_capacity_where_the_type_is_not_sold_on_demand(twin: WholeTwin) -> None:
+    twin.reset(
+        WorldSpec(
+            region=REGION,
+            zones={"usw2-az1": {"ml.g5.12xlarge": 1}, "usw2-az2": {"ml.g5.12xlarge": 1}},
+            plans=(PlanSpec(id="reserved", type="ml.p5.48xlarge", count=8, zone="usw2-az2", hours_left=300),),
+        )
+    )
+    params = CreateClusterParams.model_validate(
+        ready(prepare(twin, capacity(4, "training_plan", "reserved"))).run_params
+    )
+
+    assert (params.zone_id, params.instance_type) == ("usw2-az2", "ml.p5.48xlarge")
+
+
+def test_in_an_existing_network_the_zone_of_its_file_system_comes_first(twin: WholeTwin) -> None:
+    base = world_with_cluster("base")
+    storage = StorageSpec(kind="fsx_lustre", id="fs-0a1b2c3d4e5f60718", zone="usw2-az2")
+    cluster = base.clusters[0].model_copy(update={"storage": (storage,)})
+    twin.reset(base.model_copy(update={"clusters": (cluster,)}))
+    (vpc,) = {row["VpcId"] for row in twin.aws.pages("fsx", "DescribeFileSystems", {}, "FileSystems")}
+
+    question = asked(prepare(twin, kind("ml.g5.12xlarge"), capacity(1), params={"vpc_id": str(vpc)})).question
+    assert [option.value for option in question.options] == ["usw2-az2", "usw2-az1"]
+    assert "market.file_system_here" in [item.key for item in question.options[0].evidence]
+    assert "market.free_addresses" in [item.key for item in question.options[0].evidence]
+
+
+def test_a_network_without_enough_free_addresses_is_refused(twin: WholeTwin) -> None:
+    vpc = twin.aws.call("ec2", "CreateVpc", {"CidrBlock": "10.8.0.0/16"})["Vpc"]
+    assert isinstance(vpc, dict)
+    for place, cidr in (("usw2-az1", "10.8.0.0/24"), ("usw2-az2", "10.8.1.0/24")):
+        subnet: JsonObject = {"VpcId": vpc["VpcId"], "AvailabilityZoneId": place, "CidrBlock": cidr}
+        twin.aws.call("ec2", "CreateSubnet", subnet)
+
+    refusal = refused(prepare(twin, kind(), capacity(4), zone(), params={"vpc_id": vpc["VpcId"]}))
+    assert refusal.reason is RefusalReason.CAPACITY_SHORT
+    assert refusal.message.params == {"zone": "usw2-az2", "wanted": 324, "free": 251}

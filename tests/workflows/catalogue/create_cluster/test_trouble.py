@@ -6,6 +6,7 @@ from core.failures import NextAction
 from core.json_value import JsonObject
 from core.reasons import FailureClass
 from state.records import EffectStatus, RunStatus
+from tests.builders.people import person
 from tests.twin_process import WholeTwin
 from tests.workflows.catalogue.runs import Bench
 
@@ -61,3 +62,14 @@ def test_a_script_that_fails_again_ends_the_run_with_class_and_evidence(twin: Wh
     evidence = bench.repository.get_evidence(run.failure.evidence[0])
     assert "Lifecycle scripts did not run successfully" in evidence.text
     assert "sagemaker:DeleteCluster" not in twin.effects()
+
+
+def test_a_failed_wait_can_be_retried_and_looks_at_new_events_only(twin: WholeTwin, bench: Bench) -> None:
+    twin.break_later(SCRIPT_FAILS, SCRIPT_FAILS)
+    run = bench.work(bench.start("create_cluster", ONE, cluster="llama"))
+    assert run.status is RunStatus.FAILED
+    bench.repository.retry_run(run.id, actor=person())
+    run = bench.work(run)
+
+    assert run.status is RunStatus.DONE, run.failure
+    assert twin.effects()["sagemaker:CreateCluster"] == 1

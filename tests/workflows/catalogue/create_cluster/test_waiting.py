@@ -101,7 +101,6 @@ def wait(
             "cluster_events": events,
             "node_log_tail": "",
         },
-        data={"nodes_since": START.isoformat()},
         now=START + timedelta(minutes=minutes),
     )
     return wait_for_nodes(context, PARAMS), context
