@@ -114,13 +114,6 @@ RULES: tuple[CauseRule, ...] = (
         unless="gpu_off_bus row_remap_failed returns_after_reboot hardware",
     ),
     rule(
-        "nonfatal_nvlink_called_fatal",
-        "nvlink5.nonfatal false_alarm|recovered",
-        (_FALSE, _NONE, _NOBODY),
-        "gpud 1174: Nonfatal NVLink 5 sub-codes need no action",
-        unless="collective_hang xid:137 returns_after_reboot nvlink5.fatal",
-    ),
-    rule(
         "said_to_be_false",
         "false_alarm",
         (_FALSE, _NONE, _NOBODY),

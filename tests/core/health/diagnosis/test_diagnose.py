@@ -72,6 +72,14 @@ def test_a_healthy_node_is_never_condemned(case: Labelled) -> None:
     assert not (condemned and case.fault_class.outcome in spared)
 
 
+def test_every_rule_decides_a_known_case_and_has_a_name_of_its_own() -> None:
+    names = [rule.name for rule in (*BEFORE_TABLE, *AFTER_TABLE)]
+    decided = {diagnose_report(case.log_excerpt).rule for case in ALL}
+
+    assert len(names) == len(set(names))
+    assert set(names) - decided == set()
+
+
 def test_the_watchdog_on_other_nodes_follows_from_the_gpu_off_the_bus() -> None:
     broken, waiting = NodeIdentity(host="broken"), NodeIdentity(host="waiting")
     signals = [
