@@ -239,6 +239,15 @@ AFTER_TABLE: tuple[CauseRule, ...] = (
         repeat=_REPLACE,
     ),
     rule(
+        "ecc_errors",
+        "ecc_mentioned",
+        (_MEMORY, _ASK, _SELF),
+        "memory errors without saying which: the counters decide",
+        unless="ecc_correctable_low row_remap_clean recovered misconfigured",
+        repeat=_REPLACE,
+        confidence=_WEAK,
+    ),
+    rule(
         "corrupts_data",
         "silent_corruption",
         (_HW, _ASK, _SELF),

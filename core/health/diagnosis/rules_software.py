@@ -270,6 +270,13 @@ JOB: tuple[CauseRule, ...] = (
         unless="hardware xid lustre_error lustre_evicted nfs_error storage_slow oom_cgroup",
     ),
     rule(
+        "started_too_early",
+        "start_order",
+        (_SW, _RESTART, _IMAGE),
+        "two programs that start in the wrong order",
+        unless="hardware xid nccl_watchdog_timeout",
+    ),
+    rule(
         "cured_by_a_version",
         "cured_by_version",
         (_SW, _ASK, _IMAGE),

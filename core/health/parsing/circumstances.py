@@ -21,7 +21,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|work)|vendor .{0,40}(?:replac|swap|exchang|confirm)\w*|(?:replac|swap|exchang)\w* (?:the|its"
         r"|that) (?:bad |faulty )?(?:gpu|card|board|dimm|motherboard|psu|machine).{0,60}(?:fix|gone|ok|solv|resolv"
         r"|work|back|service)|(?:bad|faulty|defective|broken|dying|failing) (?:\w+ )?(?:gpu|card|node|dimm"
-        r"|motherboard|riser|machine|host)\b",
+        r"|motherboard|riser|machine|host)\b"
+        r"|gpus? (?:is|are) (?:failing|dead|dying|broken|bad)\b|one of the .{0,20}gpus is failing",
     ),
     sentence(
         _C,
@@ -37,7 +38,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"(?:every|all|each) .{0,40}(?:pass(?:es|ed)?|(?:is|are) (?:healthy|fine|ok))\b|passes (?:dcgmi|the diag"
         r"|all)|no errors? in any log|(?:although|even though|while|despite|but|yet|whereas) .{0,100}(?:resolved"
         r"|recovered|healthy|is gone|fixed|running\)|is running|are running|is ready|be ready|later checks|succeed"
-        r"|passes|all \d+ gpus|present|nothing wrong|works fine|is fine|are fine|overloaded)",
+        r"|passes|all \d+ gpus|present|nothing wrong|works fine|is fine|are fine|overloaded)"
+        r"|(?:deployment|cluster|node|job|gpu|workload|training)s? (?:is|are|stays?|runs?) (?:healthy|fine"
+        r"|ok|working|unaffected)",
     ),
     sentence(
         _C,
@@ -74,7 +77,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _C,
         "part_failed",
         r"\b(?:psu|power supply|dimm\w*|memory module|fan|ssd|riser|motherboard|backplane)s?\b.{0,40}(?:fail|dead"
-        r"|broken|degraded|fault|stopped|critical|defect|died)|cpu .{0,10}(?:fault|machine check|defect)",
+        r"|broken|degraded|fault|stopped|critical|defect|died)|cpu .{0,10}(?:fault|machine check|defect)"
+        r"|memory stick.{0,30}(?:missing|gone|short)|\b\d+ GB short|stick of memory",
     ),
     sentence(
         _C,
@@ -94,14 +98,18 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|option|value|mount|path"
         r"|interface|version|flag)|was (?:enabled|disabled|missing|not set) (?:on|in|for)|forgot\w* to"
         r"|had not been (?:set|enabled)"
-        r"|(?:is|was|were|are) not (?:loaded|in path|on the path|installed|mounted|exported)",
+        r"|(?:is|was|were|are) not (?:loaded|in path|on the path|installed|mounted|exported)"
+        r"|commented out|(?:label|annotation|rule|key|flag|parameter|account|role|permission|driver"
+        r"|package|module|entry)s? .{0,20}(?:is|are|was|were) (?:missing|absent|wrong|empty)"
+        r"|never deployed|(?:detection|it) does not work (?:on|with)",
     ),
     sentence(
         _C,
         "not_applicable",
         r"(?:machines?|nodes?|instances?|types?|hosts?) (?:that |which )?(?:have|has|with) no\b"
         r"|does not have (?:an? )?(?:nv|inf|efa|gpu)"
-        r"|not supported (?:on|by) this|no (?:infiniband|nvswitch|nvlink|efa|gpu) (?:at all|in|on) ",
+        r"|not supported (?:on|by) this|no (?:infiniband|nvswitch|nvlink|efa|gpu) (?:at all|in|on) "
+        r"|too old to support|does not support|on purpose|by design|as intended|never created|not meant to",
     ),
     sentence(_C, "application_fault", r"(?:application|user|program)(?:'s)? (?:bug|error|fault|code|mistake)"),
     sentence(
@@ -112,10 +120,18 @@ PATTERNS: tuple[LinePattern, ...] = (
     ),
     sentence(
         _C,
+        "start_order",
+        r"(?:starts?|started|ran|runs|came up|comes up) before|not yet (?:ready|registered|loaded|up)"
+        r"|still (?:loading|initiali[sz]ing"
+        r"|in[_ ]progress)|race condition|too early",
+    ),
+    sentence(
+        _C,
         "topic_software",
         r"\b(?:environment|env var\w*|master port|same port|script|librar(?:y|ies)|AMI|configuration"
         r"|config file|yaml|dockerfile"
-        r"|container|wheel|package|dependenc(?:y|ies)|bug|defect|invalid job credential|exporter|holds the gpu)\b",
+        r"|container|wheel|package|dependenc(?:y|ies)|bug(?!-report)|defect|invalid job credential|exporter"
+        r"|holds the gpu|plug-?in|compiler|RBAC|daemonset|systemd|release|deployed)\b",
     ),
     sentence(
         _C,
@@ -131,7 +147,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _C,
         "memory_pressure",
         r"host memory (?:is )?(?:full|exhausted|short)|kswapd|swapping|OOM killer"
-        r"|ran out of (?:host )?memory|memory leak",
+        r"|ran out of (?:host )?memory|memory leak"
+        r"|los(?:e|es|ing) memory|leak\w* memory|memory (?:shrinks|is lost|of one numa node)",
     ),
     sentence(
         _C,
@@ -153,7 +170,10 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|without|too early)"
         r"|assigned .{0,20}to a node that|between assignment and|(?:operator|controller|autoscaler) (?:bug"
         r"|defect|ignores)"
-        r"|waits for all jobs|actions? (?:is|are) ignored",
+        r"|waits for all jobs|actions? (?:is|are) ignored"
+        r"|(?:kill|clean-?up|reaper|cron|housekeeping)(?:ing)? (?:script|bot|job|daemon)|(?:plug-?in"
+        r"|daemon|agent|operator|exporter|kubelet|slurmd|controller|monitor)s? (?:crash|segfault|panic"
+        r"|leak|dead-?lock)\w*",
     ),
     sentence(
         _C,
@@ -311,7 +331,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"(?:uneven|unequal|different number of|fewer|more) .{0,20}(?:batch|input|sample|step|micro|data"
         r"|length)\w*|only (?:\w+ ){0,3}(?:on|by|in|for) rank ?0|other ranks? wait|(?:only )?rank ?0 (?:only "
         r"|alone |saves?|evaluates?|calls?|enters?|writes?|is )|control[- ]flow|one rank (?:skips|exits|raises"
-        r"|is still|indexing)|skips? the (?:all|collective|backward)",
+        r"|is still|indexing)|skips? the (?:all|collective|backward)"
+        r"|rank ?0 (?:was|is) still",
     ),
     sentence(
         _C,

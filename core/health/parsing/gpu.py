@@ -116,7 +116,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         ("pending", "remap"),
         r"(?:remap|retire)\w*.{0,90}pending.{0,4}(?!\W*no\b)(?:yes|true|1\b|each|still|after)"
         r"|pending (?:row )?remap|"
-        r"row remap pending|pending page retirement",
+        r"row remap pending|pending page retirement|pending retirement|retirement pending",
     ),
     pattern(
         _G,
@@ -126,6 +126,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|remapped successfully|no (?:row )?remap\w* failures?|"
         r"(?:ecc|page|row).{0,40}(?:already )?recovered",
     ),
+    sentence(_G, "ecc_mentioned", r"\bECC errors?\b"),
     pattern(
         _G,
         "ecc_correctable_low",
@@ -201,7 +202,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         _G,
         "gpu_gone",
         r"GPUs? .{0,20}(?:disappear|vanish|drop(?:s|ped)? (?:off|out)|went missing|not detected"
-        r"|no longer (?:visible|listed|detected))",
+        r"|no longer (?:visible|listed|detected))"
+        r"|lspci.{0,80}nvidia-smi.{0,20}(?:only|fewer|less|one)|nvidia-smi (?:only |shows only "
+        r"|lists only )(?:three|seven|[1-7])\b",
     ),
     pattern(
         _G,

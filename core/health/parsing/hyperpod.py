@@ -127,8 +127,13 @@ PATTERNS: tuple[LinePattern, ...] = (
             "neuronx",
             "neuron driver",
             "aws-neuronx",
+            "neuronxcc",
+            "internal compiler error",
+            "[nrtd:",
+            "num_devices > 0",
         ),
-        r"neuronx?-cc.{0,80}(?:fail|error|terminated|status)|Nrt::Load failed"
+        r"neuronxcc|Internal Compiler Error|\[NRTD:|num_devices > 0|neuronx?-cc.{0,80}(?:fail|error"
+        r"|terminated|status)|Nrt::Load failed"
         r"|nrt_load status=(?P<code>\d+)|nrt_init.{0,40}(?:fail|error)|NEFF.{0,60}(?:version|incompat"
         r"|fail|not)|"
         r"(?:neuron (?:driver|runtime)|aws-neuronx?\S{0,30}).{0,60}(?:version|incompat|mismatch"
