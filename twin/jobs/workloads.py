@@ -21,7 +21,7 @@ _DEFAULT_FACTOR: Final = 3.0
 
 
 class JobWorkloads:
-    """Every method takes the name of an EKS cluster; LookupError for one that is not there."""
+    """Every method takes an EKS cluster by name: one that is gone has no jobs, and no fault finds a target there."""
 
     def __init__(self, planes: ControlPlanes, faults: PodFaults) -> None:
         self._planes = planes
@@ -74,12 +74,15 @@ class JobWorkloads:
                 raise LookupError(f"jobs have no fault of kind {other!r}")
 
     def live_jobs(self, eks_name: str) -> dict[str, dict[str, object]]:
-        found = live_jobs(self._plane(eks_name), self._planes.config.pods)
+        plane = self._planes.find(eks_name)
+        found = live_jobs(plane, self._planes.config.pods) if plane else {}
         return {name: dict(state) for name, state in found.items()}
 
     def readable_mounts(self, eks_name: str) -> tuple[str, ...]:
         """What the world began with, and where pods that have run had a claim mounted."""
-        plane = self._plane(eks_name)
+        plane = self._planes.find(eks_name)
+        if plane is None:
+            return ()
         begun = strings(plane.store.get("configmaps", MOUNTS) or {}, "data").values()
         return tuple(sorted({*begun, *(path for pod in plane.store.objects("pods") for path in _claimed(pod))}))
 

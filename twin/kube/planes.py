@@ -12,7 +12,6 @@ from typing import Final
 from core.clock import Clock
 from twin.kube import nodes
 from twin.kube.custom import kind_of_definition
-from twin.kube.errors import ApiError
 from twin.kube.journal import Journal
 from twin.kube.kinds import Kind, Kinds
 from twin.kube.objects import Obj, ObjectName, merged, name_of, number, objects, strings, text, timestamp, uid_of
@@ -119,7 +118,10 @@ class ControlPlane:
 
 
 class ControlPlanes:
-    """All control planes: `twin.ports.Orchestration`; they survive the twin's death in its folder."""
+    """All control planes: `twin.ports.Orchestration`; they survive the twin's death in its folder.
+
+    Where the control plane is gone, news about its nodes reaches nobody: an EKS cluster may be deleted first.
+    """
 
     def __init__(self, config: KubeConfig, clock: Clock, random: Random, agent: NodeAgent | None = None) -> None:
         config.pods.mkdir(parents=True, exist_ok=True)
@@ -169,14 +171,18 @@ class ControlPlanes:
         shutil.rmtree(self.config.folder / "volumes", ignore_errors=True)
 
     def node_joined(self, eks_name: str, node: JoiningNode) -> None:
-        plane = self._plane(eks_name)
+        plane = self.find(eks_name)
+        if plane is None:
+            return
         fresh = nodes.node_object(node, self.clock.now())
         if plane.store.get("nodes", ObjectName("", node.name)) is None:
             made = plane.resources.add("nodes", fresh)
             plane.event(made, "RegisteredNode", f"Node {node.name} joined", component="node-controller")
 
     def set_node_ready(self, eks_name: str, node_name: str, ready: bool, reason: str) -> None:
-        plane = self._plane(eks_name)
+        plane = self.find(eks_name)
+        if plane is None:
+            return
         nodes.set_ready(plane.resources, node_name, ready=ready, reason=reason)
         node = plane.store.get("nodes", ObjectName("", node_name))
         if node is not None:
@@ -186,11 +192,7 @@ class ControlPlanes:
             plane.event(node, word, f"Node {node_name} status is now: {word}", component="node-controller")
 
     def set_node_label(self, eks_name: str, node_name: str, label: str, value: str | None) -> None:
-        self._plane(eks_name).resources.modify(
-            "nodes",
-            ObjectName("", node_name),
-            lambda node: merged(node, {label: value}, "metadata", "labels"),
-        )
+        self._change_node(eks_name, node_name, lambda node: merged(node, {label: value}, "metadata", "labels"))
 
     def set_node_taint(self, eks_name: str, node_name: str, key: str, value: str, present: bool) -> None:
         def tainted(node: Obj) -> Obj:
@@ -198,10 +200,12 @@ class ControlPlanes:
             own: list[Obj] = [{"key": key, "value": value, "effect": "NoSchedule"}] if present else []
             return merged(node, {"taints": [*others, *own]}, "spec")
 
-        self._plane(eks_name).resources.modify("nodes", ObjectName("", node_name), tainted)
+        self._change_node(eks_name, node_name, tainted)
 
     def node_left(self, eks_name: str, node_name: str) -> None:
-        plane = self._plane(eks_name)
+        plane = self.find(eks_name)
+        if plane is None:
+            return
         for told in self.on_node_left:
             told(plane, node_name)
         plane.resources.remove("nodes", ObjectName("", node_name))
@@ -218,11 +222,10 @@ class ControlPlanes:
         for told in self.on_changed:
             told()
 
-    def _plane(self, eks_name: str) -> ControlPlane:
-        plane = self._planes.get(eks_name)
-        if plane is None:
-            raise ApiError(404, "NotFound", f"no control plane for the EKS cluster {eks_name!r}")
-        return plane
+    def _change_node(self, eks_name: str, node_name: str, change: Callable[[Obj], Obj]) -> None:
+        plane = self.find(eks_name)
+        if plane is not None:
+            plane.resources.modify("nodes", ObjectName("", node_name), change)
 
     def _report_labels(self, eks_name: str, kind: Kind, before: Obj | None, after: Obj | None) -> None:
         """Only what clients of the API write: the AWS half knows what it set itself."""

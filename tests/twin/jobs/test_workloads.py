@@ -113,6 +113,21 @@ def test_a_fault_of_an_unknown_job_says_so(workloads: JobWorkloads, kind: str) -
         workloads.job_fault(EKS_NAME, "none", kind)
 
 
+def test_a_cluster_whose_control_plane_is_gone_has_no_jobs_and_its_nodes_can_still_leave(
+    world: World, workloads: JobWorkloads
+) -> None:
+    node = name_of(world.plane.store.objects("nodes")[0]).name
+    seed(workloads, seeded("s1"), mounts=("/fsx",))
+
+    world.planes.delete_control_plane(EKS_NAME)
+    world.planes.set_node_ready(EKS_NAME, node, False, "KubeletStopped")
+    world.planes.set_node_label(EKS_NAME, node, "a", "b")
+    world.planes.node_left(EKS_NAME, node)
+
+    assert workloads.live_jobs(EKS_NAME) == {}
+    assert workloads.readable_mounts(EKS_NAME) == ()
+
+
 def test_mounts_of_the_world_and_of_pods_are_readable(world: World, workloads: JobWorkloads) -> None:
     seed(workloads, mounts=("/fsx",))
     world.create("persistentvolumes", {"metadata": {"name": "pv"}, "spec": {}}, namespace="")
