@@ -125,8 +125,12 @@ def _shortage(ctx: StepContext, target: Target, errors: Sequence[ClusterEvent], 
     refused = [event for event in errors if event.failure_class is FailureClass.CAPACITY]
     if not refused or ctx.now - refused[0].time < _ROUND_IS_OVER:
         return None
-    recent = [event for event in refused if ctx.now - event.time <= _ROUND and event.resource_type == "Instance"]
-    missing = min(len(recent), target.count - running)
+    recent = [event for event in errors if ctx.now - event.time <= _ROUND and event.resource_type == "Instance"]
+    if not any(event.failure_class is FailureClass.CAPACITY for event in recent):
+        return None
+    # Only the newest events are told their reason; the others of the same round failed for the same one.
+    missing = sum(event.failure_class is FailureClass.CAPACITY or not event.failure_message for event in recent)
+    missing = min(missing, target.count - running)
     if missing <= 0:
         return None
     return Shortage(got=target.count - missing, wanted=target.count, said=_said(refused[-1]))
@@ -137,8 +141,8 @@ def _lasting_fault(errors: Sequence[ClusterEvent]) -> ClusterEvent | None:
     first: dict[FailureClass, datetime] = {}
     for event in errors:
         kind = event.failure_class
-        if kind is FailureClass.CAPACITY:
-            continue
+        if kind is FailureClass.CAPACITY or not event.failure_message:
+            continue  # the first is asked about; of the second nobody knows what it was
         if kind in _AT_ONCE or event.time - first.setdefault(kind, event.time) >= _CAME_BACK:
             return event
     return None

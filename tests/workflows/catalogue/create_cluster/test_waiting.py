@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -26,11 +27,14 @@ from tools.events import ClusterEvent
 from tools.nodes import ClusterNodes
 from workflows.catalogue.create_cluster.nodes import VERIFY, wait_for_nodes
 from workflows.catalogue.create_cluster.params import CreateClusterParams
-from workflows.definition import Fail, Next, Outcome, Wait
+from workflows.definition import Ask, Fail, Next, Outcome, Wait
 
 TYPE = InstanceTypeName("ml.p5.48xlarge")
 PARAMS = CreateClusterParams(name="llama", zone_id="usw2-az2", instance_type=TYPE, count=2)
 NO_CAPACITY = "We currently do not have sufficient capacity in the requested Availability Zone."
+
+
+NO_ALTERNATIVES = {"offering_zones": (), "type_figures": None, "cents_per_hour": None, "training_plans": ()}
 
 
 def details(status: ClusterStatus = ClusterStatus.IN_SERVICE, failure: str = "") -> ClusterDetails:
@@ -87,12 +91,18 @@ def error(failure: str, *, minutes: float = 0) -> ClusterEvent:
     )
 
 
+def untold(*, minutes: float) -> ClusterEvent:
+    """An error whose reason was not looked up: only the newest ones are."""
+    return replace(error("", minutes=minutes), failure_message="")
+
+
 def wait(
     *nodes: Node,
     cluster: ClusterDetails | None = None,
     is_gone: bool = False,
     events: tuple[ClusterEvent, ...] = (),
     minutes: float = 1,
+    count: int = 2,
 ) -> tuple[Outcome, FakeContext]:
     context = FakeContext(
         facts={
@@ -100,10 +110,11 @@ def wait(
             "cluster_nodes": ClusterNodes(nodes=nodes, orchestrator_answers=True, allocatable={}),
             "cluster_events": events,
             "node_log_tail": "",
+            **NO_ALTERNATIVES,
         },
         now=START + timedelta(minutes=minutes),
     )
-    return wait_for_nodes(context, PARAMS), context
+    return wait_for_nodes(context, PARAMS.model_copy(update={"count": count})), context
 
 
 def failure_of(outcome: Outcome) -> Fail:
@@ -188,3 +199,19 @@ def test_attempts_that_go_on_after_the_budget_are_waited_for() -> None:
     recent = error("Something that nobody has seen before.", minutes=88)
 
     assert isinstance(wait(node(1), events=(recent,), minutes=91)[0], Wait)
+
+
+def test_a_shortage_of_many_nodes_counts_those_whose_reason_was_not_looked_up() -> None:
+    events = (*(untold(minutes=1) for _ in range(14)), *(error(NO_CAPACITY, minutes=1) for _ in range(40)))
+
+    outcome, _ = wait(events=events, minutes=5, count=64)
+    assert isinstance(outcome, Ask), outcome
+    assert outcome.question.prompt.params["got"] == 10
+
+
+def test_the_first_round_is_waited_out_before_anybody_is_asked() -> None:
+    assert isinstance(wait(events=(error(NO_CAPACITY, minutes=1),), minutes=2)[0], Wait)
+
+
+def test_errors_without_a_reason_do_not_end_the_wait() -> None:
+    assert isinstance(wait(events=(untold(minutes=1), untold(minutes=12)), minutes=13)[0], Wait)
