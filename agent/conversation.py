@@ -33,7 +33,9 @@ class TurnState(TypedDict, total=False):
     """The plan-level question that was shown last, and the version of its options that was shown."""
     options_version: int
     refused_plan_id: str | None
-    """A draft that was refused as it stands: the next goal starts a plan of its own."""
+    """A draft that was refused as it stands. The next message may correct it; after that it is over."""
+    refused_turn: int
+    """The turn in which it was refused."""
     ended: str
     """An `EndReason`, set with the step to `rest`."""
     next: str

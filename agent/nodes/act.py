@@ -17,9 +17,11 @@ from agent.events import EndReason, Looked
 from agent.models.wire import ToolCall
 from agent.nodes.common import resting, say, show
 from agent.nodes.think import candidates_of, unanswered_calls
+from agent.planner.grammar import states_goal
 from agent.plans import new_node, node_id, revised_node
 from agent.provenance.grounding import Grounding
 from agent.provenance.mentions import Candidate
+from agent.provenance.text import normalise
 from agent.toolbox.catalogue import WITHDRAW
 from agent.toolbox.envelope import enveloped, problem
 from agent.toolbox.proposals import PREFIX, BadCall, Proposal, free_fields, read_arguments, read_proposal
@@ -39,6 +41,8 @@ class _Batch:
 
     proposals: list[tuple[ToolCall, Proposal]] = field(default_factory=list)
     results: dict[str, str] = field(default_factory=dict)
+    is_drafted: bool = False
+    """At least one proposal is in the plan, or was put there by this answer before a crash."""
     withdraws: bool = False
     bad: int = 0
 
@@ -49,7 +53,7 @@ def act(state: TurnState, runtime: Runtime[Turn]) -> TurnState:
     calls = [call for entry in unanswered_calls(entries) for call in _calls(entry, entries)]
     batch = _sort(turn, state, write, calls)
     if batch.withdraws:
-        _withdraw(turn)
+        _withdraw(turn, calls)
     if batch.proposals:
         _draft(turn, state, batch.proposals)
     for call in calls:
@@ -66,7 +70,7 @@ def _follow(turn: Turn, state: TurnState, write: StreamWriter, batch: _Batch) ->
         return resting(EndReason.STOPPED)
     if batch.bad:
         return TurnState(repairs=state["repairs"] + 1, next="think")
-    if batch.proposals:
+    if batch.is_drafted:
         return TurnState(refused_plan_id=None, next="prepare")
     if batch.withdraws:
         say(turn, state, write, message("agent.plan_withdrawn"))
@@ -87,8 +91,9 @@ def _sort(turn: Turn, state: TurnState, write: StreamWriter, calls: Sequence[Too
                 show(write, Looked(tool=call.name))
                 batch.results[call.id] = _look(turn, call)
             else:
-                batch.proposals.append((call, _proposal(turn, call, candidates, plan, grounding)))
-                batch.results[call.id] = _RECORDED
+                if not (plan is not None and _is_there(plan, call)):
+                    batch.proposals.append((call, _proposal(turn, call, candidates, plan, grounding)))
+                batch.is_drafted, batch.results[call.id] = True, _RECORDED
         except BadCall as bad:
             batch.bad += 1
             batch.results[call.id] = problem(call.name, str(bad))
@@ -123,21 +128,22 @@ def _grounding(turn: Turn) -> Grounding:
     return Grounding([*said, *names])
 
 
-def _withdraw(turn: Turn) -> None:
+def _withdraw(turn: Turn, calls: Sequence[ToolCall]) -> None:
+    """The plan that was open before this answer, not the one that the same answer has begun in its place."""
     plan = turn.open_plan()
-    if plan is not None:
+    if plan is not None and not any(_is_there(plan, call) for call in calls):
         turn.repository.withdraw_plan(plan.id, actor=turn.principal, reason=message("agent.plan_withdrawn"))
 
 
 def _draft(turn: Turn, state: TurnState, proposals: Sequence[tuple[ToolCall, Proposal]]) -> None:
     """Writes the plan's nodes. A refused draft is given up for a goal that does not correct it."""
     plan, said = turn.open_plan(), candidates_of(turn, state)
-    corrects = any(proposal.replaces for _, proposal in proposals)
-    already = plan is not None and any(_is_there(plan, call) for call, _ in proposals)
-    if plan is not None and plan.id == state.get("refused_plan_id") and not corrects and not already:
+    text = normalise(turn.entry(state["turn"]).text)
+    corrects = any(proposal.replaces and not states_goal(text, proposal.operation) for _, proposal in proposals)
+    if plan is not None and plan.id == state.get("refused_plan_id") and not corrects:
         turn.repository.withdraw_plan(plan.id, actor=turn.principal, reason=message("agent.plan_replaced"))
         plan = None
-    nodes = _nodes(plan.nodes if plan else (), proposals, said)
+    nodes = _nodes(plan.nodes if plan else (), proposals, said, text)
     if plan is None:
         turn.repository.create_plan(conversation_id=turn.conversation_id, requested_by=turn.principal, nodes=nodes)
     elif plan.status is PlanStatus.PROPOSED or tuple(nodes) != plan.nodes:
@@ -145,17 +151,28 @@ def _draft(turn: Turn, state: TurnState, proposals: Sequence[tuple[ToolCall, Pro
 
 
 def _nodes(
-    before: Sequence[PlanNode], proposals: Sequence[tuple[ToolCall, Proposal]], said: Sequence[Candidate]
+    before: Sequence[PlanNode], proposals: Sequence[tuple[ToolCall, Proposal]], said: Sequence[Candidate], text: str
 ) -> list[PlanNode]:
+    """The plan's nodes after these proposals. A step whose goal the person stated anew, not as a correction and not
+    under the same name, takes nothing over: what was said for the earlier goal is stale.
+    """
     nodes = {node.id: node for node in before}
-    rivals = sum(1 for _, proposal in proposals if proposal.cited)
+    rivals = max(1, sum(1 for _, proposal in proposals if proposal.cited))
     for call, proposal in proposals:
-        if proposal.replaces is not None:
-            nodes[proposal.replaces] = revised_node(nodes[proposal.replaces], proposal, said)
-        else:
-            fresh = new_node(proposal, call.id, said, max(rivals, 1))
-            nodes[fresh.id] = fresh
+        old = nodes.get(proposal.replaces) if proposal.replaces is not None else None
+        if old is not None and not _starts_anew(text, proposal, old):
+            nodes[old.id] = revised_node(old, proposal, said)
+            continue
+        if old is not None:
+            del nodes[old.id]
+        fresh = new_node(proposal, call.id, said, rivals)
+        nodes[fresh.id] = fresh
     return list(nodes.values())
+
+
+def _starts_anew(text: str, proposal: Proposal, old: PlanNode) -> bool:
+    name = proposal.params.get("name")
+    return states_goal(text, proposal.operation) and (name is None or name != old.params.get("name"))
 
 
 def _is_there(plan: Plan, call: ToolCall) -> bool:

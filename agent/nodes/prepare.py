@@ -114,7 +114,9 @@ def _refuse(turn: Turn, state: TurnState, write: StreamWriter, plan: Plan, refus
     for remedy in refused.remedies:
         record_once(turn, state, remedy)
     show(write, Refusal(reason=refused.reason, message=refused.message, remedies=refused.remedies))
-    return resting(EndReason.REFUSED) | TurnState(refused_plan_id=plan.id, question_id=None)
+    return resting(EndReason.REFUSED) | TurnState(
+        refused_plan_id=plan.id, refused_turn=state.get("turn", 0), question_id=None
+    )
 
 
 def _present(turn: Turn, state: TurnState, write: StreamWriter, asked: Question) -> TurnState:

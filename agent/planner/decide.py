@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agent.planner.entities import Entities, find_entities, target_name
 from agent.planner.fill import arguments
-from agent.planner.grammar import ALONGSIDE, Goal, extras, goals, is_question, wished_cluster
+from agent.planner.grammar import ALONGSIDE, Goal, extras, goals, is_correction, is_question, wished_cluster
 from agent.planner.lexicon import Noun, find_nouns
 from agent.planner.looking import looks, tell
 from agent.planner.memory import last_cluster, last_job
@@ -20,10 +20,6 @@ from core.messages.message import message
 _PROPOSE = "propose_"
 _WITHDRAW = "withdraw_plan"
 _REPLACES = "replaces"
-_CORRECTION = re.compile(
-    r"^\s*(?:no|nope|actually|wait|sorry|hm+|oh)\b|\binstead\b|\brather\b|\bchange\b|\bmake\s+(?:it|that|them)\b|\bi\s+mean\b|\bshould\s+be\b"
-    r"|^\s*(?:不|等等|抱歉)|改成|改为|换成|改一下|应该是|还是用"
-)
 _ANOTHER = re.compile(
     r"\banother\b|\bsecond\b|\badditional(?!\s+nodes?)|\balso\s+(?:a|an|one)\b"
     r"|另一个|另外一个|再(?:建|来|要|创建)一个|第二个"
@@ -64,7 +60,7 @@ def decide(request: Request) -> Answer:
         return _propose(request, text, parts)
     if _HELP.search(text):
         return _help(request)
-    if is_question(text) and not (request.open_steps and _CORRECTION.search(text)):
+    if is_question(text) and not (request.open_steps and is_correction(text)):
         calls = tuple(looks(request))
         return Answer(calls=calls) if calls else _help(request)
     return _correct(request, text) or _help(request)
@@ -174,7 +170,7 @@ def _replaced(request: Request, text: str, part: _Part, tool: Tool) -> str | Non
     same = [step for step in steps if named is None or str(step.params.get("name", named)).lower() == named.lower()]
     if same:
         return same[-1].id
-    return steps[-1].id if _CORRECTION.search(text) else None
+    return steps[-1].id if is_correction(text) else None
 
 
 def _correct(request: Request, text: str) -> Answer | None:

@@ -93,6 +93,10 @@ _NEGATED = re.compile(
 _JOB_PHRASE = re.compile(
     r"[\s,，、]*(?:and|plus|with|以及|和|加上|再加)?\s*(?:the|an?|our|my|one|一个)?\s*(?:[\w-]+\s+){0,2}?(?:jobs?\b|示例任务|训练任务|任务|作业)"
 )
+_CORRECTION = re.compile(
+    r"^\s*(?:no|nope|actually|wait|sorry|hm+|oh)\b|\binstead\b|\brather\b|\bchange\b|\bmake\s+(?:it|that|them)\b|\bi\s+mean\b|\bshould\s+be\b"
+    r"|^\s*(?:不|等等|抱歉)|改成|改为|换成|改一下|应该是|还是用"
+)
 _NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|不|别")
 _HOW_TO = re.compile(r"^\s*(?:how\s+(?:do|can|should|would|to)|what\s+happens|should\s+i|when\s+should|怎么|如何|怎样)")
 _QUESTION_WORD = re.compile(
@@ -133,6 +137,16 @@ def wished_cluster(text: str) -> Goal | None:
     if not is_described or is_question(text) or _NEGATION.search(text):
         return None
     return Goal(operation="create_cluster", start=0, end=len(text), verb=Verb.CREATE, noun=Noun.CLUSTER)
+
+
+def is_correction(text: str) -> bool:
+    """Whether a normalised message says that it changes what was said before (`no`, `instead`, 改成)."""
+    return _CORRECTION.search(text) is not None
+
+
+def states_goal(text: str, operation: str) -> bool:
+    """Whether a normalised message asks for the operation by itself, as a first message would, and corrects nothing."""
+    return not is_correction(text) and any(goal.operation == operation for goal in goals(text))
 
 
 def is_question(text: str) -> bool:

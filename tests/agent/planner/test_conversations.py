@@ -127,3 +127,41 @@ def test_an_order_in_pasted_text_leaves_its_choices_open(talk: Talk) -> None:
     )
 
     assert kinds == ["availability_zone"]
+
+
+def test_a_new_goal_takes_nothing_over_from_a_refused_one(talk: Talk) -> None:
+    kinds_asked(talk, "create a cluster called x with 0 nodes of p5.48xlarge on demand in usw2-az1")
+
+    kinds = kinds_asked(talk, "create a cluster for me")
+
+    assert kinds == ["missing"]
+    assert (talk.nodes[0].params, talk.nodes[0].choices) == ({}, {})
+    assert [plan.status for plan in talk.plans] == [PlanStatus.DRAFT, PlanStatus.WITHDRAWN]
+
+
+def test_a_refused_goal_may_be_corrected_by_the_next_message_only(talk: Talk) -> None:
+    talk.send("create a cluster called x with 0 nodes of p5.48xlarge on demand in usw2-az1")
+    talk.send("which clusters are there?")
+
+    talk.send("no, make it 4")
+
+    assert talk.plans[0].status is PlanStatus.WITHDRAWN
+    assert talk.runs == []
+
+
+def test_a_goal_stated_anew_replaces_the_open_one_without_its_choices(talk: Talk) -> None:
+    talk.send("create a cluster with 2 on-demand g5.12xlarge in usw2-az1")
+
+    talk.send("create a cluster named y")
+
+    [node] = talk.nodes
+    assert (node.params, node.choices) == ({"name": "y"}, {})
+
+
+def test_texts_follow_the_language_of_each_message(talk: Talk) -> None:
+    talk.send("hello there")
+    english = talk.sentences[0]
+    talk.send("你好")
+
+    assert english.startswith("I look after")
+    assert talk.sentences[0].startswith("我负责")
