@@ -157,12 +157,11 @@ class _Run:
         )
 
     def assign(self, counts: Sequence[int] | None) -> Assignment:
-        asks = list(
-            self._pending.asks(counts, reclaimable=self._gates.reclaimable_pods, elastic=self._gates.elastic_slices)
-        )
+        gates = self._gates
+        groups = self._pending.grouped_asks(counts, reclaimable=gates.reclaimable_pods, elastic=gates.elastic_slices)
         podsets: dict[str, PodSetAssignment] = {}
         mode, level = FitMode.FIT, 0
-        for together in _grouped(asks):
+        for together in groups:
             choices = self._choose(together)
             for ask in together:
                 podsets[ask.podset.name] = self._assigned(ask, choices)
@@ -172,7 +171,7 @@ class _Run:
             for choice in choices.values():
                 mode, level = min(mode, choice.mode), max(level, choice.level)
         return Assignment(
-            podsets=[podsets[ask.podset.name] for ask in asks if ask.podset.name in podsets],
+            podsets=[podsets[p.name] for p in self._pending.facts.podsets if p.name in podsets],
             mode=mode,
             level=level,
             usage=tuple(sorted(self._assumed.items())),
@@ -182,8 +181,8 @@ class _Run:
     def wish(self, preferred: int | None) -> dict[Slot, int] | None:
         """Amounts by slot when every group takes its option `preferred`, or the one that lacks least."""
         gates = self._gates
-        asks = list(self._pending.asks(None, reclaimable=gates.reclaimable_pods, elastic=gates.elastic_slices))
-        for together in _grouped(asks):
+        groups = self._pending.grouped_asks(None, reclaimable=gates.reclaimable_pods, elastic=gates.elastic_slices)
+        for together in groups:
             totals = _totals(together)
             for group in {id(g): g for r in sorted(totals) if (g := self._groups.get(r)) is not None}.values():
                 wanted = {r: amount for r, amount in totals.items() if self._groups.get(r) is group}
@@ -353,19 +352,10 @@ class _Run:
 
 
 def _totals(together: Sequence[PodSetAsk]) -> dict[str, int]:
+    if len(together) == 1:
+        return together[0].totals
     totals: dict[str, int] = {}
     for ask in together:
         for resource, amount in ask.totals.items():
             totals[resource] = totals.get(resource, 0) + amount
     return totals
-
-
-def _grouped(asks: Sequence[PodSetAsk]) -> list[list[PodSetAsk]]:
-    """Podsets of one group together, in the order of their first member."""
-    if len(asks) == 1:
-        return [list(asks)]
-    groups: dict[str, list[PodSetAsk]] = {}
-    for index, ask in enumerate(asks):
-        key = f"/{index}" if ask.podset.group is None else f"={ask.podset.group}"
-        groups.setdefault(key, []).append(ask)
-    return list(groups.values())

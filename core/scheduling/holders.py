@@ -97,6 +97,7 @@ class QueueHolders:
         if policy is None or policy is PreemptionPolicy.NEVER:
             return
         takes_all = policy is PreemptionPolicy.ANY
+        most = priority if policy is PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY else priority - 1
         keys, by_uid = self._keys, self._by_uid
         start = self._going if is_staying else 0
         stop = self._going if is_staying is False else len(keys)
@@ -104,7 +105,7 @@ class QueueHolders:
             staying, candidate_priority, _, uid = keys[index]
             holder = by_uid[uid]
             if not takes_all and candidate_priority >= priority:
-                if staying and candidate_priority > priority:
+                if staying and candidate_priority > most:
                     return
                 if not may_take(policy, priority, queued_at_s, candidate_priority, holder.queued_at_s):
                     continue

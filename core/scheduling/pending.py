@@ -45,6 +45,8 @@ class Pending:
         self.scan: ScanState | None = None
         self.is_preemptor = False
         """Its victims were told to go in its last cycle."""
+        self._full_asks: list[list[PodSetAsk]] | None = None
+        """Worked out once: the gates do not change while it waits."""
         self.replaced_uids = frozenset(
             p.replaces.workload for p in facts.podsets if p.replaces is not None and p.replaces.workload is not None
         )
@@ -64,6 +66,19 @@ class Pending:
         return not self.is_elastic_slice and any(
             p.min_count is not None and p.min_count < p.count for p in self.facts.podsets
         )
+
+    def grouped_asks(self, counts: Sequence[int] | None, *, reclaimable: bool, elastic: bool) -> list[list[PodSetAsk]]:
+        """Podsets of one group together, in the order of their first member."""
+        if counts is None and self._full_asks is not None:
+            return self._full_asks
+        groups: dict[str, list[PodSetAsk]] = {}
+        for index, ask in enumerate(self.asks(counts, reclaimable=reclaimable, elastic=elastic)):
+            key = f"/{index}" if ask.podset.group is None else f"={ask.podset.group}"
+            groups.setdefault(key, []).append(ask)
+        found = list(groups.values())
+        if counts is None:
+            self._full_asks = found
+        return found
 
     def asks(self, counts: Sequence[int] | None, *, reclaimable: bool, elastic: bool) -> Iterator[PodSetAsk]:
         """Per podset; `counts` replaces the full counts in partial admission."""

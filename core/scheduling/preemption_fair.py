@@ -7,12 +7,14 @@ root to the child with the highest dominant share, again after every victim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from core.scheduling.fair_share import DominantShare, dominant_share
+from core.scheduling.fair_share import dominant_share
 from core.scheduling.holders import Holder
 from core.scheduling.policies import FairSharingStrategy, PreemptionPolicy
-from core.scheduling.quota_tree import CohortNode, QueueNode, QuotaNode
+from core.scheduling.quantities import Usage
+from core.scheduling.quota_tree import CohortNode, DominantShare, QueueNode, QuotaNode
 from core.scheduling.snapshot import Snapshot
 from core.scheduling.victims import PreemptionReason, Victim, VictimQuest, fill_back, restore
 
@@ -26,10 +28,15 @@ class FairSearch:
         self._victims: list[Victim] = []
 
     def find(self) -> list[Victim]:
+        queue, usage = self._quest.queue, self._quest.usage
+        queue.add_all(usage)
+        if self._is_hopeless():
+            queue.remove_all(usage)
+            return []
+        queue.remove_all(usage)
         candidates = _candidates(self._snapshot, self._quest)
         if not candidates:
             return []
-        queue, usage = self._quest.queue, self._quest.usage
         queue.add_all(usage)
         try:
             is_enough = self._search(candidates)
@@ -42,7 +49,29 @@ class FairSearch:
         restore(self._snapshot, kept)
         return kept
 
-    def _search(self, candidates: dict[str, list[Holder]]) -> bool:
+    def _is_hopeless(self) -> bool:
+        """A quick no, in a cohort of queues alone: nobody lives further beyond its quota than the preemptor would.
+
+        Both strategies then fail for every queue, whoever its candidates are. The preemptor's usage is added.
+        """
+        quest, own = self._quest, self._quest.queue
+        if len(own.path) != 1 or own.path[0].cohorts:
+            return False
+        gates = self._snapshot.config.gates
+        if gates.fair_sharing_preempt_within_nominal and own.is_within_nominal(quest.needed):
+            return False
+        within = own.facts.preemption.within_queue
+        holders = self._snapshot.holders_of(own)
+        if next(holders.candidates(within, quest.priority, quest.queued_at_s, quest.needed), None) is not None:
+            return False
+        rank = self._share(own).rank
+        return all(
+            rank > self._share(queue).rank
+            for queue in own.path[0].queues
+            if queue is not own and not queue.is_within_nominal(quest.needed)
+        )
+
+    def _search(self, candidates: dict[str, _Line]) -> bool:
         config = self._snapshot.config
         first, *others = config.fair_strategies
         is_enough, left = self._first_pass(candidates, first)
@@ -56,14 +85,12 @@ class FairSearch:
             is_enough = self._second_pass(left)
         return is_enough
 
-    def _first_pass(
-        self, candidates: dict[str, list[Holder]], strategy: FairSharingStrategy
-    ) -> tuple[bool, dict[str, list[Holder]]]:
+    def _first_pass(self, candidates: dict[str, _Line], strategy: FairSharingStrategy) -> tuple[bool, dict[str, _Line]]:
         """Whether enough was taken, and the candidates that the strategy kept for a second look."""
         quest = self._quest
         gates = self._snapshot.config.gates
         is_entitled = gates.fair_sharing_preempt_within_nominal and quest.queue.is_within_nominal(quest.needed)
-        left: dict[str, list[Holder]] = {}
+        left: dict[str, _Line] = {}
         tournament = _Tournament(self._snapshot, quest.queue, candidates)
         for queue in tournament.turns():
             if queue is quest.queue or is_entitled:
@@ -72,32 +99,53 @@ class FairSearch:
                     if queue is quest.queue
                     else PreemptionReason.IN_COHORT_RECLAMATION
                 )
-                if self._take(tournament.pop(queue), reason):
+                if self._take(tournament.line(queue).pop(), reason):
                     return True, left
                 continue
             preemptor_share, target = self._almost_lca_shares(queue)
             before = self._share(target)
-            while tournament.has(queue):
-                holder = tournament.pop(queue)
-                if self._passes(strategy, preemptor_share, target, before, holder):
-                    if self._take(holder, PreemptionReason.IN_COHORT_FAIR_SHARING):
+            failed: list[Holder] = []
+            if preemptor_share.rank <= before.rank:  # else none can pass: giving something up never raises a share
+                passing = self._first_passing(strategy, preemptor_share, target, before, tournament.line(queue), failed)
+                if passing is not None:
+                    if self._take(passing, PreemptionReason.IN_COHORT_FAIR_SHARING):
                         return True, left
-                    break  # shares have moved: look again from the root
-                left.setdefault(queue.name, []).append(holder)
+                    left.setdefault(queue.name, _Line()).extend(failed)
+                    continue
+            left.setdefault(queue.name, _Line()).extend(chain(failed, tournament.drain(queue)))
         return False, left
 
-    def _second_pass(self, candidates: dict[str, list[Holder]]) -> bool:
+    def _second_pass(self, candidates: dict[str, _Line]) -> bool:
         """Rule S2-b: the first candidate of each queue, once, if the preemptor stays below the old share."""
         tournament = _Tournament(self._snapshot, self._quest.queue, candidates)
         for queue in tournament.turns():
             preemptor_share, target = self._almost_lca_shares(queue)
-            holder = tournament.pop(queue)
+            holder = tournament.line(queue).pop()
             if preemptor_share.rank < self._share(target).rank and self._take(
                 holder, PreemptionReason.IN_COHORT_FAIR_SHARING
             ):
                 return True
             tournament.drop(queue)
         return False
+
+    def _first_passing(
+        self,
+        strategy: FairSharingStrategy,
+        preemptor_share: DominantShare,
+        target: QuotaNode,
+        before: DominantShare,
+        line: _Line,
+        failed: list[Holder],
+    ) -> Holder | None:
+        """Takes candidates off the line until one passes; the others are put into `failed`."""
+        hopeless: set[Usage] = set()  # who uses as much as one who failed fails too
+        while line.first is not None:
+            holder = line.pop()
+            if holder.usage not in hopeless and self._passes(strategy, preemptor_share, target, before, holder):
+                return holder
+            hopeless.add(holder.usage)
+            failed.append(holder)
+        return None
 
     def _passes(
         self,
@@ -142,10 +190,10 @@ class FairSearch:
         raise AssertionError("candidates stand in the preemptor's tree")
 
 
-def _candidates(snapshot: Snapshot, quest: VictimQuest) -> dict[str, list[Holder]]:
+def _candidates(snapshot: Snapshot, quest: VictimQuest) -> dict[str, _Line]:
     """By queue, in victim order: own by `withinClusterQueue`, borrowers by `reclaimWithinCohort`."""
     preemption = quest.queue.facts.preemption
-    found: dict[str, list[Holder]] = {}
+    found: dict[str, _Line] = {}
     for queue in snapshot.cohort_queues(quest.queue):
         if queue is quest.queue:
             policy = preemption.within_queue
@@ -155,20 +203,46 @@ def _candidates(snapshot: Snapshot, quest: VictimQuest) -> dict[str, list[Holder
             policy = preemption.reclaim_in_cohort
         if policy in (None, PreemptionPolicy.NEVER):
             continue
-        holders = list(snapshot.holders_of(queue).candidates(policy, quest.priority, quest.queued_at_s, quest.needed))
-        if holders:
-            found[queue.name] = holders
+        line = _Line(snapshot.holders_of(queue).candidates(policy, quest.priority, quest.queued_at_s, quest.needed))
+        if line.first is not None:
+            found[queue.name] = line
     return found
+
+
+class _Line:
+    """Candidates of one queue in victim order, found only as far as they are asked for."""
+
+    __slots__ = ("_rest", "first")
+
+    def __init__(self, holders: Iterable[Holder] = ()) -> None:
+        self._rest = iter(holders)
+        self.first: Holder | None = next(self._rest, None)
+
+    def pop(self) -> Holder:
+        assert self.first is not None
+        holder, self.first = self.first, next(self._rest, None)
+        return holder
+
+    def extend(self, holders: Iterable[Holder]) -> None:
+        if self.first is None:
+            self._rest = iter(holders)
+            self.first = next(self._rest, None)
+        else:
+            self._rest = chain(self._rest, holders)
+
+    def drain(self) -> Iterator[Holder]:
+        while self.first is not None:
+            yield self.pop()
 
 
 class _Tournament:
     """Hands out the queue to look at next, until no subtree has anything left to give."""
 
-    def __init__(self, snapshot: Snapshot, own: QueueNode, candidates: dict[str, list[Holder]]) -> None:
+    def __init__(self, snapshot: Snapshot, own: QueueNode, candidates: dict[str, _Line]) -> None:
         self._slots = snapshot.tree.slots_by_resource
         self._own = own
         self._own_path = frozenset(own.path)
-        self._left = {name: holders[::-1] for name, holders in candidates.items()}
+        self._left = candidates
         self._pruned: set[QuotaNode] = set()
 
     def turns(self) -> Iterator[QueueNode]:
@@ -183,10 +257,15 @@ class _Tournament:
                 yield queue
 
     def has(self, queue: QueueNode) -> bool:
-        return bool(self._left.get(queue.name))
+        line = self._left.get(queue.name)
+        return line is not None and line.first is not None
 
-    def pop(self, queue: QueueNode) -> Holder:
-        return self._left[queue.name].pop()
+    def line(self, queue: QueueNode) -> _Line:
+        return self._left[queue.name]
+
+    def drain(self, queue: QueueNode) -> Iterator[Holder]:
+        """All that is left of a queue, which then has nothing more to give here."""
+        return self._left.pop(queue.name).drain()
 
     def drop(self, queue: QueueNode) -> None:
         self._pruned.add(queue)
@@ -221,7 +300,9 @@ class _Tournament:
         return self._first_key(queue) < self._first_key(other)
 
     def _first_key(self, queue: QueueNode) -> tuple[bool, bool, int, float, str]:
-        is_staying, priority, reserved, uid = self._left[queue.name][-1].key
+        first = self._left[queue.name].first
+        assert first is not None
+        is_staying, priority, reserved, uid = first.key
         return (is_staying, queue is self._own, priority, reserved, uid)
 
     def _best_cohort(self, cohort: CohortNode) -> tuple[CohortNode | None, tuple[float, float]]:

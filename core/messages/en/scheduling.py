@@ -54,4 +54,9 @@ TEXTS: dict[str, str] = {
     "scheduling.out_of_range": "{field} is {value}; it must lie between 0 and {limit}.",
     "scheduling.gang_requeue": "{workload} gave back its quota after {waited_s} s, as not all of its pods became ready (try {requeues}); it is tried again at {until_s} s.",
     "scheduling.gang_give_up": "{workload} is given up after {requeues} tries: its pods did not all become ready within {waited_s} s.",
+    "scheduling.elastic_range": "{name}: an elastic job cannot run between {low} and {high} pods in these steps or sizes.",
+    "scheduling.trace_empty": "The trace holds no jobs.",
+    "scheduling.trace_column_missing": "The trace has no column {column}; it has {columns}.",
+    "scheduling.trace_value": "Row {row} of the trace: {column} is {value}, which is not usable there.",
+    "scheduling.trace_out_of_order": "Row {row} of the trace: {column} is {value}, earlier than in the row before ({before}).",
 }

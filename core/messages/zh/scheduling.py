@@ -54,4 +54,9 @@ TEXTS: dict[str, str] = {
     "scheduling.out_of_range": "{field} 为 {value}，必须在 0 到 {limit} 之间。",
     "scheduling.gang_requeue": "{workload} 的 Pod 未能全部就绪，{waited_s} 秒后交还了配额（第 {requeues} 次）；将在 {until_s} 秒时重试。",
     "scheduling.gang_give_up": "{workload} 已尝试 {requeues} 次，Pod 仍未能在 {waited_s} 秒内全部就绪，不再重试。",
+    "scheduling.elastic_range": "{name}：弹性作业无法按这些步长或档位在 {low} 到 {high} 个 Pod 之间运行。",
+    "scheduling.trace_empty": "轨迹文件中没有作业。",
+    "scheduling.trace_column_missing": "轨迹文件没有 {column} 列；现有的列为 {columns}。",
+    "scheduling.trace_value": "轨迹第 {row} 行：{column} 为 {value}，无法使用。",
+    "scheduling.trace_out_of_order": "轨迹第 {row} 行：{column} 为 {value}，早于前一行的 {before}。",
 }
