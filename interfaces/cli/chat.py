@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -54,6 +57,7 @@ class ChatLoop:
         self._home = Home(terminal.settings.home)
         self._screen = Screen(console())
         self._reader = LineReader(self._home.history)
+        self._is_leaving = False
         self._talk = self._open(conversation)
         self._commands: dict[str, Callable[[str], None]] = {
             "help": self._help,
@@ -65,17 +69,30 @@ class ChatLoop:
         }
 
     def run(self) -> ExitCode:
-        code = ExitCode.DONE
-        with self._reader.reading():
-            self._greet()
+        with self._reader.reading(), self._leaving_on_ctrl_c():
             try:
-                while self._step():
+                self._greet()
+                while not self._is_leaving and self._step():
                     pass
             except KeyboardInterrupt:
-                code = ExitCode.INTERRUPTED
+                self._is_leaving = True
             self._screen.show_prompt(None)
             self._say_goodbye()
-        return code
+        return ExitCode.INTERRUPTED if self._is_leaving else ExitCode.DONE
+
+    @contextmanager
+    def _leaving_on_ctrl_c(self) -> Iterator[None]:
+        """The wish is noted before the exception: one that a callback of some library swallows is not lost."""
+
+        def leave(_number: int, _frame: FrameType | None) -> None:
+            self._is_leaving = True
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGINT, leave)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _step(self) -> bool:
         """One look around. False when the person leaves."""
