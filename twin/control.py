@@ -1,10 +1,14 @@
 """The control endpoint: what a test or an operator of the twin does to it from outside.
 
 GET  /_twin/state      what lives, in the words of a scenario's `live` block
+GET  /_twin/quiet      {quiet, moving}: whether anything still moves, and what; a pending job may start at the
+                       scheduler's next round, so ask twice, a second apart
 GET  /_twin/requests   ?since=N: the request log
 GET  /_twin/effects    call -> how often it took effect
 GET  /_twin/clock      POST {factor?, advance_seconds?}
 POST /_twin/reset      {world?, seed?, time_factor?}
+GET  /_twin/faults     every fault that was armed, with when it fired
+POST /_twin/faults     a list of faults (`twin.faults.FaultSpec`)
 GET  /_twin/holds      answers kept back: {armed, held}
 POST /_twin/holds      {call}: keep the next answer of that call back once it has taken effect
 POST /_twin/release    let all of them go
