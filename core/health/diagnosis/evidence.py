@@ -35,6 +35,7 @@ _HARDWARE_KINDS = frozenset(
             "gpu_off_bus",
             "gpu_lost",
             "row_remap_failed",
+            "memory_worn_out",
             "neuron_hw_error",
             "machine_check",
             "pcie_uncorrected",

@@ -24,7 +24,7 @@ _STATED, _WEAK = Confidence.STATED, Confidence.WEAK
 BEFORE_TABLE: tuple[CauseRule, ...] = (
     rule(
         "remap_failed",
-        "row_remap_failed|xid_first:64",
+        "row_remap_failed|memory_worn_out|xid_first:64",
         (_MEMORY, _REPLACE, _SELF),
         "NVIDIA GPU memory error guide: no spare row is left for it",
         repeat=_REPLACE,

@@ -198,7 +198,7 @@ def test_no_signal_at_all_is_not_established() -> None:
 
 def test_every_word_of_a_rule_is_one_that_evidence_can_hold() -> None:
     kinds = {pattern.kind for pattern in PATTERNS}
-    derived = {"xid", "xid_first", "sxid", "hardware", "nvlink5", "watchdog", "ib", "dcgm"}
+    derived = {"xid", "xid_first", "memory_worn_out", "sxid", "hardware", "nvlink5", "watchdog", "ib", "dcgm"}
 
     words = {word for rule in (*BEFORE_TABLE, *AFTER_TABLE) for word in rule.words | rule.unless}
 
