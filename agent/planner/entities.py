@@ -93,6 +93,7 @@ _NOT_A_NAME: Final = words(
 _ADJECTIVES: Final = words(
     "demo big large dev prod production staging test testing research shared main primary spot multi small"
 )
+_ENDS_A_NAME = re.compile(r"\s*(?:$|[,.;:\"']|(?:with|in|on|and|using|of|at)\b)")
 _ORCHESTRATOR = re.compile(r"(?<![a-z])(?P<name>eks|slurm|kubernetes|k8s)(?![a-z])")
 _PRIORITIES: Final = {"高": "high", "低": "low", "中": "medium"}
 
@@ -198,8 +199,8 @@ class _Names:
         return None if match is None else self._original[match.start(group) : match.end(group)]
 
     def _is_name(self, name: str, match: re.Match[str], allow_words: bool) -> bool:
-        if allow_words and name not in {"the", "a", "an", "it", "is"}:
-            return True
+        if allow_words and name not in {"the", "an", "it", "is"}:
+            return name != "a" or _ENDS_A_NAME.match(self._text, match.end("name")) is not None
         if name in _NOT_A_NAME or name.isdigit() or _looks_like_a_choice(name):
             return False
         before = self._text[match.start("name") - 1 : match.start("name")]
