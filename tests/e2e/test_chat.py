@@ -6,6 +6,7 @@ import os
 import re
 import signal
 
+import pytest
 from rich.cells import cell_len
 
 from interfaces.bootstrap.embedded import living_status
@@ -152,3 +153,27 @@ def test_a_model_that_hangs_is_cut_off(installation: Installation) -> None:
 
     assert chat.returncode == ExitCode.DONE
     assert "no answer within" in chat.stdout
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        pytest.param(model_server.cut_text("I will make"), id="cuts its stream"),
+        pytest.param(model_server.call("propose_create_cluster", '{"name": '), id="writes broken arguments"),
+        pytest.param(model_server.call("launch_rockets", {"count": 3}), id="invents a tool"),
+    ],
+)
+def test_a_model_that_misbehaves_changes_nothing_and_ends_politely(
+    installation: Installation, misbehaviour: model_server.Behaviour
+) -> None:
+    before = ids(installation)
+
+    with model_server.scripted_server(*[misbehaviour] * 12) as server:
+        chat = installation.pipe(
+            f"{WISH.format(name='nobody')}\n", MUSTER_MODEL_URL=server.base_url, MUSTER_MODEL="misbehaving"
+        )
+
+    assert chat.returncode == ExitCode.DONE, chat.stderr
+    assert "Traceback" not in chat.stdout + chat.stderr
+    assert len(chat.stdout.splitlines()) > 5, "it says something"
+    assert ids(installation) == before
