@@ -67,4 +67,7 @@ TEXTS: dict[str, str] = {
     "create_cluster.plan_unusable": "The training plan {plan} cannot give {type}. How shall it go on?",
     "create_cluster.waiting_for_quota": "waiting until the nodes of the group {group} are given back: they still hold the quota for {type}",
     "create_cluster.quota_short_again": "The quota “{type} for cluster usage” allows {left}, fewer than {count}. How shall it go on?",
+    "create_cluster.step_access": "Let the named role use the cluster",
+    "create_cluster.no_role_arn": "{arn!r} is not the ARN of an IAM role (that of a session never matches anybody).",
+    "create_cluster.card_admin": "Administrator of the Kubernetes side, besides Muster: {arn}",
 }

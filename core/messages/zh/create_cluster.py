@@ -67,4 +67,7 @@ TEXTS: dict[str, str] = {
     "create_cluster.plan_unusable": "训练计划 {plan} 无法提供 {type}。接下来怎么办？",
     "create_cluster.waiting_for_quota": "正在等待实例组 {group} 的节点归还：它们仍占用 {type} 的配额",
     "create_cluster.quota_short_again": "配额“{type} for cluster usage”只允许 {left} 个，少于 {count} 个。接下来怎么办？",
+    "create_cluster.step_access": "允许指定角色使用集群",
+    "create_cluster.no_role_arn": "{arn!r} 不是 IAM 角色的 ARN（会话的 ARN 不会匹配任何人）。",
+    "create_cluster.card_admin": "除 Muster 外的 Kubernetes 管理员：{arn}",
 }

@@ -6,6 +6,7 @@ from typing import Final
 
 from core.messages.message import message
 from core.reasons import FailureClass
+from tools.access_entries import CREATE_ACCESS_ENTRY, MAKE_ADMINISTRATOR, AccessArgs
 from tools.arguments import ByName
 from tools.clusters import CREATE_CLUSTER, CreateClusterArgs
 from tools.eks import (
@@ -79,6 +80,17 @@ def wait_for_control_plane(ctx: StepContext, params: CreateClusterParams) -> Out
         delay=next_look(ctx.step_started_at, ctx.now),
         why=message("create_cluster.waiting_for_control_plane", eks=params.eks_name),
     )
+
+
+def grant_access(ctx: StepContext, params: CreateClusterParams) -> Outcome:
+    """Muster made the control plane and administers it; others only where they were named."""
+    if params.admin_role_arn:
+        args = AccessArgs(
+            cluster=params.name, part="access", eks_name=params.eks_name, principal_arn=params.admin_role_arn
+        )
+        ctx.perform(CREATE_ACCESS_ENTRY, args)
+        ctx.perform(MAKE_ADMINISTRATOR, args)
+    return Next()
 
 
 def install_base(ctx: StepContext, params: CreateClusterParams) -> Outcome:

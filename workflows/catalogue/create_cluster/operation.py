@@ -16,6 +16,7 @@ from core.messages.message import Message, message
 from core.questions import QuestionDraft, QuestionKind
 from core.reasons import RefusalReason
 from core.risk import Risk
+from tools.access_entries import is_role_arn
 from tools.arguments import ByName
 from tools.clusters import DESCRIBE_CLUSTER
 from tools.eks import CONTROL_PLANE, eks_name_of
@@ -50,6 +51,9 @@ class CreateClusterRequest(BaseModel):
         default=None, description="GPU model that was named instead of an instance type, such as `H100`."
     )
     vpc_id: str | None = Field(default=None, description="Existing VPC to stand in. A new network when not given.")
+    admin_role_arn: str | None = Field(
+        default=None, description="ARN of an IAM role that shall use kubectl on the cluster, when one was given."
+    )
     kubernetes_version: str | None = Field(default=None, description="Such as `1.34`. EKS's default when not given.")
 
 
@@ -73,6 +77,9 @@ def _prepare(draft: Draft, reads: Reads, planned: Mapping[ClusterName, PlannedCl
     request = CreateClusterRequest.model_validate(draft.params)
     if request.orchestrator is Orchestrator.SLURM:
         return Refused(reason=RefusalReason.NOT_SUPPORTED, message=message("create_cluster.only_eks"))
+    if request.admin_role_arn is not None and not is_role_arn(request.admin_role_arn):
+        text = message("create_cluster.no_role_arn", arn=request.admin_role_arn[:200])
+        return Refused(reason=RefusalReason.PARAMETER_INVALID, message=text)
     refusal = _refuse_name(request.name, draft, reads, planned) if request.name is not None else None
     if refusal is not None:
         return refusal
@@ -141,6 +148,7 @@ def _ready(draft: Draft, request: CreateClusterRequest, name: str, market: Marke
         node_recovery=request.node_recovery or NodeRecovery.AUTOMATIC,
         vpc_id=request.vpc_id or "",
         kubernetes_version=request.kubernetes_version or "",
+        admin_role_arn=request.admin_role_arn or "",
         price_cents_per_hour=price,
         choices=choices_json(chosen.choices),
     )
@@ -173,6 +181,7 @@ def _card(params: CreateClusterParams, market: Market, chosen: Chosen) -> tuple[
         message("create_cluster.card_makes", eks=params.eks_name),
         place,
         message("create_cluster.card_recovery", recovery=params.node_recovery.value),
+        *([message("create_cluster.card_admin", arn=params.admin_role_arn)] if params.admin_role_arn else []),
         _cost(params, market),
         message("create_cluster.card_shortage"),
     )

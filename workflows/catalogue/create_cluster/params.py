@@ -38,6 +38,8 @@ class CreateClusterParams(BaseModel):
     vpc_id: str = ""
     """An existing network to stand in; empty = a new one."""
     kubernetes_version: str = ""
+    admin_role_arn: str = ""
+    """An IAM role that administers the Kubernetes side besides Muster; empty = none."""
     price_cents_per_hour: int | None = None
     """Of one node, as quoted on the card; absent = the price list has none."""
     choices: dict[str, object] = Field(default_factory=dict)

@@ -66,6 +66,13 @@ WORKFLOW: Final[Workflow[CreateClusterParams]] = Workflow(
             phase="control_plane",
         ),
         Step(
+            name=StepName("access"),
+            kind=StepKind.EFFECT,
+            title=message("create_cluster.step_access"),
+            function=control_plane.grant_access,
+            phase="control_plane",
+        ),
+        Step(
             name=StepName("dependencies"),
             kind=StepKind.EFFECT,
             title=message("create_cluster.step_dependencies"),

@@ -80,3 +80,18 @@ def test_a_cluster_may_stand_in_a_network_that_exists(twin: WholeTwin, bench: Be
     after = twin.effects()
     assert (after["ec2:CreateVpc"], after["ec2:CreateSubnet"]) == (before["ec2:CreateVpc"], before["ec2:CreateSubnet"])
     assert "ec2:CreateNatGateway" not in after
+
+
+def test_a_named_role_may_use_the_cluster(twin: WholeTwin, rows: Repository) -> None:
+    role = "arn:aws:iam::123456789012:role/researchers"
+    calls = ("eks:CreateAccessEntry", "eks:AssociateAccessPolicy")
+    losses = Losses(lambda call, number: call in calls)
+    bench = Bench(twin, rows, losing(twin.clients, losses))
+    run = bench.work(bench.start("create_cluster", {**LLAMA, "admin_role_arn": role}, cluster="llama"))
+
+    assert run.status is RunStatus.DONE, run.failure
+    assert losses.lost == list(calls)
+    assert [twin.effects()[call] for call in calls] == [1, 1]
+    query: JsonObject = {"clusterName": "llama-eks", "principalArn": role}
+    (policy,) = twin.aws.pages("eks", "ListAssociatedAccessPolicies", query, "associatedAccessPolicies")
+    assert str(policy["policyArn"]).endswith("AmazonEKSClusterAdminPolicy")

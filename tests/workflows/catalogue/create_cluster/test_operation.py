@@ -106,6 +106,12 @@ def ready(preparation: Preparation) -> Ready:
         pytest.param((), {"name": "a" * 64}, RefusalReason.NAME_INVALID, id="name too long"),
         pytest.param((), {"name": "lla ma"}, RefusalReason.NAME_INVALID, id="name with a blank"),
         pytest.param((), {"name": ""}, RefusalReason.NAME_INVALID, id="empty name"),
+        pytest.param(
+            (),
+            {"admin_role_arn": "arn:aws:sts::123456789012:assumed-role/researchers/ana"},
+            RefusalReason.PARAMETER_INVALID,
+            id="session instead of role",
+        ),
         pytest.param((), {"orchestrator": "Slurm"}, RefusalReason.NOT_SUPPORTED, id="slurm"),
     ],
 )
