@@ -6,6 +6,7 @@ import typer
 
 from evals import parity
 from evals.bench_logs import logs
+from evals.bench_replay import replay
 from evals.bench_scheduling import scheduling
 from evals.detectors import detectors
 from evals.diagnose import diagnose
@@ -27,3 +28,4 @@ eval_app.command("diagnose")(diagnose)
 eval_app.command("goodput")(goodput)
 bench_app.command("logs")(logs)
 bench_app.command("scheduling")(scheduling)
+bench_app.command("replay")(replay)

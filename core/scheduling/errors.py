@@ -37,6 +37,7 @@ class WorldField(StrEnum):
     TRACE_COLUMN_MISSING = "scheduling.trace_column_missing"
     TRACE_VALUE = "scheduling.trace_value"
     TRACE_OUT_OF_ORDER = "scheduling.trace_out_of_order"
+    CHANGE_INCOMPLETE = "scheduling.change_incomplete"
     TEAM_MISSING = "scheduling.team_missing"
     INSTANCE_TYPE_UNKNOWN = "scheduling.instance_type_unknown"
     QUOTA_AMOUNT_MISSING = "scheduling.quota_amount_missing"

@@ -36,19 +36,19 @@ class Scheduler:
             name: PendingQueue(node.facts.strategy, parks_by_shape=gates.scheduling_equivalence_hashing)
             for name, node in self._snapshot.tree.queues.items()
         }
-        self._with_parked: dict[QuotaNode, set[str]] = {}
+        self._with_parked: dict[QuotaNode | None, set[str]] = {}
         """Tree -> queues where something is parked."""
         self._inactive = frozenset(
             name for name, node in self._snapshot.tree.queues.items() if not self._nominator.assigner.is_active(node)
         )
-        self._occupied: set[str] = set()
-        """Queues that may have a head."""
+        self._occupied: dict[QuotaNode | None, set[str]] = {}
+        """Tree -> queues that may have a head."""
         self._backoff: list[tuple[float, str]] = []
         self._sleeping: dict[str, Pending] = {}
         """Workloads whose backoff runs, by uid."""
         self._cycle = 0
-        self._decided_heads: dict[str, str] = {}
-        """Queue -> workload decided in the last cycle, as long as nothing has moved since."""
+        self._resting: dict[QuotaNode | None, dict[str, str]] = {}
+        """Tree -> its heads by queue, as long as nothing has moved there since they were decided."""
         self._generation = 0
         for pending in world.pending:
             self.submit(pending)
@@ -114,8 +114,9 @@ class Scheduler:
     def capacity_changed(self, queue: str) -> None:
         """Quota became free or moved somewhere in the queue's tree: whoever is parked there is tried again."""
         self._generation += 1
-        self._decided_heads.clear()
-        for name in self._with_parked.pop(self._snapshot.queue(queue).root, ()):
+        tree = self._tree(queue)
+        self._resting.pop(tree, None)
+        for name in self._with_parked.pop(tree, ()):
             self._queues[name].unpark()
             self._occupy(name)
 
@@ -138,12 +139,16 @@ class Scheduler:
     @property
     def is_at_rest(self) -> bool:
         """Whether another cycle would only repeat the last one: call `cycle` until then."""
-        for name in self._occupied:
+        return all(self._rests(tree) for tree in self._occupied)
+
+    def _rests(self, tree: QuotaNode | None) -> bool:
+        decided = self._resting.get(tree)
+        for name in self._occupied[tree]:
             head = self._queues[name].head()
             if head is None:
                 continue
             has_untried = head.scan is not None and head.scan.has_untried
-            if has_untried or self._decided_heads.get(name) != head.uid:
+            if has_untried or decided is None or decided.get(name) != head.uid:
                 return False
         return True
 
@@ -166,8 +171,7 @@ class Scheduler:
             else:
                 barred.append((head, RefusalReason.NOT_ELIGIBLE))
         run.run(nominations)
-        is_moving = len(run.requeued) < len(nominations) or any(d.evictions for d in run.decisions)
-        self._decided_heads = {} if is_moving else {n.queue.name: n.uid for n in nominations}
+        self._note_rest(nominations, run)
         for nomination, reason in run.requeued:
             self._put_back(nomination.pending, reason)
         for pending, why in barred:
@@ -179,22 +183,39 @@ class Scheduler:
         return run.close()
 
     def _heads(self) -> Iterator[Pending]:
-        """One per active queue, by queue name."""
-        for name in sorted(self._occupied):
+        """One per active queue, by queue name. A tree at rest would only hear the same refusals again: left out."""
+        names = [name for tree, names in self._occupied.items() if not self._rests(tree) for name in names]
+        for name in sorted(names):
             head = self._queues[name].pop(self._generation)
             if head is None:
-                self._occupied.discard(name)
+                self._occupied[self._tree(name)].discard(name)
             else:
                 yield head
+
+    def _note_rest(self, nominations: list[Nomination], run: Cycle) -> None:
+        moved = {self._tree(d.queue) for d in run.decisions if d.outcome is not Outcome.REFUSED}
+        heads: dict[QuotaNode | None, dict[str, str]] = {}
+        for nomination in nominations:
+            heads.setdefault(self._tree(nomination.queue.name), {})[nomination.queue.name] = nomination.uid
+        for tree, decided in heads.items():
+            if tree in moved:
+                self._resting.pop(tree, None)
+            else:
+                self._resting[tree] = decided
+
+    def _tree(self, queue: str) -> QuotaNode | None:
+        """The tree that a queue's events touch; with topologies every queue shares the nodes: one for all."""
+        return None if self._snapshot.topology.is_used else self._snapshot.queue(queue).root
 
     def _put_back(self, pending: Pending, reason: RequeueReason) -> None:
         pending.is_preemptor = reason is RequeueReason.PENDING_PREEMPTION
         name = pending.facts.queue
         queue = self._queues[name]
         queue.requeue(pending, reason, self._generation)
-        self._occupied.add(name)
+        tree = self._tree(name)
+        self._occupied.setdefault(tree, set()).add(name)
         if queue.has_parked:
-            self._with_parked.setdefault(self._snapshot.queue(name).root, set()).add(name)
+            self._with_parked.setdefault(tree, set()).add(name)
 
     def _enqueue(self, pending: Pending) -> None:
         facts = pending.facts
@@ -215,4 +236,4 @@ class Scheduler:
 
     def _occupy(self, queue: str) -> None:
         if queue not in self._inactive:
-            self._occupied.add(queue)
+            self._occupied.setdefault(self._tree(queue), set()).add(queue)

@@ -25,7 +25,10 @@ _CYCLES_PER_INSTANT: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedJob:
-    """`workload` asks the full size; `runs_s` is how long it runs at that size."""
+    """`workload` asks the full size; `runs_s` is how long it runs at that size.
+
+    Its place in the queue is its own `queued_at_s`, or else the time of its submission.
+    """
 
     workload: PendingWorkload
     submitted_s: float
@@ -271,7 +274,7 @@ def _new_run(job: SimulatedJob) -> _Run:
     if job.runs_s < 0:
         raise world_invalid(WorldField.TIME_NOT_FINITE, name=workload.uid, time=str(job.runs_s))
     pods = sum(podset.count for podset in workload.podsets)
-    asked = replace(workload, queued_at_s=job.submitted_s)
+    asked = workload if workload.queued_at_s is not None else replace(workload, queued_at_s=job.submitted_s)
     if job.elastic is not None:
         (podset,) = workload.podsets
         asked = replace(asked, podsets=(replace(podset, count=job.elastic.least, min_count=None),))

@@ -59,4 +59,5 @@ TEXTS: dict[str, str] = {
     "scheduling.trace_column_missing": "The trace has no column {column}; it has {columns}.",
     "scheduling.trace_value": "Row {row} of the trace: {column} is {value}, which is not usable there.",
     "scheduling.trace_out_of_order": "Row {row} of the trace: {column} is {value}, earlier than in the row before ({before}).",
+    "scheduling.change_incomplete": "The change {kind} needs a known {field}.",
 }

@@ -59,4 +59,5 @@ TEXTS: dict[str, str] = {
     "scheduling.trace_column_missing": "轨迹文件没有 {column} 列；现有的列为 {columns}。",
     "scheduling.trace_value": "轨迹第 {row} 行：{column} 为 {value}，无法使用。",
     "scheduling.trace_out_of_order": "轨迹第 {row} 行：{column} 为 {value}，早于前一行的 {before}。",
+    "scheduling.change_incomplete": "变更 {kind} 需要有效的 {field}。",
 }

@@ -31,7 +31,7 @@ def job(
     priority: int = 0,
     elastic: ElasticRange | None = None,
 ) -> SimulatedJob:
-    waiting = pending(uid, queue, count=pods, priority=priority)
+    waiting = pending(uid, queue, count=pods, priority=priority, at_s=at_s)
     return SimulatedJob(workload=waiting, submitted_s=at_s, runs_s=runs_s, elastic=elastic)
 
 
