@@ -6,13 +6,14 @@ Reads cases in the layout of tests/data/health (JSON lines). The log excerpt is 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.health.diagnosis.diagnose import diagnose_report
 from core.health.faults import Fault, FaultClass, Outcome, Remediation
@@ -34,9 +35,8 @@ class LogCase(BaseModel):
     id: str
     log_excerpt: str
     fault_class: FaultClass
-    truth_basis: Literal[
-        "stated_in_source", "inferred_from_thread", "not_established_upstream", "documentation_or_test_vector"
-    ]
+    truth_basis: Annotated[str, Field(min_length=1)]
+    """`stated_in_source` is scored. Any other word is a weaker basis, counted under `unscored`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +114,7 @@ def score(judged: Sequence[Judged]) -> JsonObject:
         "abstentions": _abstentions(judged),
         "wrong": [one.case.id for one in judged if one.is_scored and not one.is_right],
         "scored": sum(one.is_scored for one in judged),
+        "unscored": dict(Counter(one.case.truth_basis for one in judged if not one.is_scored)),
         "false_replacement_ids": [one.case.id for one in judged if one.is_false_replacement],
     }
 

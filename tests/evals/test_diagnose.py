@@ -65,6 +65,7 @@ def test_only_causes_that_the_source_states_are_scored(tmp_path: Path) -> None:
     code, result = run(write(tmp_path, case(0), inferred))
 
     assert (code, result["accuracy"], result["cases"]) == (0, 1.0, 2)
+    assert result["unscored"] == {"inferred_from_thread": 1}
 
 
 def test_condemning_a_node_for_a_software_fault_fails_whatever_the_basis(tmp_path: Path) -> None:
@@ -93,11 +94,11 @@ def test_prose_about_the_truth_is_not_evidence(tmp_path: Path) -> None:
         ((), "no case"),
         (({"id": "x"},), "log_excerpt"),
         ((case(fault_class="gremlins"),), "fault_class"),
-        ((case(truth_basis="hearsay"),), "truth_basis"),
+        ((case(truth_basis=""),), "truth_basis"),
         (([1, 2],), "line"),
         ((case(), case()), "repeats the id"),
     ],
-    ids=["empty", "missing field", "unknown class", "unknown basis", "not an object", "doubled id"],
+    ids=["empty", "missing field", "unknown class", "no basis", "not an object", "doubled id"],
 )
 def test_malformed_input_names_what_is_wrong(tmp_path: Path, rows: tuple[object, ...], named: str) -> None:
     with pytest.raises(InputRefused, match=named):

@@ -68,6 +68,22 @@ BEFORE_TABLE: tuple[CauseRule, ...] = (
         "nccl 2241: fabric manager or NVLink, not settled",
     ),
     rule(
+        "channel_reset_on_one_gpu",
+        "xid:43|xid:13|xid:31 repeated one_node_only|gpu_gone",
+        (_HW, _REBOOT, _SELF),
+        "NVIDIA: twice in a day at one place of one GPU is suspect hardware, spread out it is the program",
+        unless="many_nodes after_rollout",
+        repeat=_REPLACE,
+    ),
+    rule(
+        "channel_reset_again_and_again",
+        "xid:43 repeated",
+        (_HW, _REBOOT, _SELF),
+        "eks-node-monitoring-agent 272: repeated channel resets made a GPU unusable",
+        unless="many_nodes after_rollout",
+        repeat=_REPLACE,
+    ),
+    rule(
         "channel_reset_again",
         "xid:43|xid:13|xid:31 returns_after_reboot",
         (_HW, _REBOOT, _SELF),

@@ -66,7 +66,7 @@ NETWORK: tuple[CauseRule, ...] = (
 STORAGE: tuple[CauseRule, ...] = (
     rule(
         "file_system",
-        "lustre_evicted|lustre_error|nfs_error|mount_failed|storage_slow|s3_slow",
+        "lustre_evicted|lustre_error|nfs_error|storage_slow|s3_slow",
         (FaultClass.FILESYSTEM, _NONE, _STORAGE),
         "the server side of the file system; the client is healthy",
         unless="hardware",

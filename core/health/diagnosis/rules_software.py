@@ -30,7 +30,7 @@ _WAITING = (
 LOOKS_LIKE_HARDWARE: tuple[CauseRule, ...] = (
     rule(
         "survived_replacement",
-        "survived_replacement nan_loss|collective_hang|nccl_watchdog_timeout|python_error",
+        "survived_replacement",
         (_SW, _ASK, _JOB),
         "what stays after the part was swapped is not the part (dion 76)",
         unless="xid row_remap_failed ecc_uncorrectable gpu_off_bus",
@@ -177,6 +177,13 @@ JOB: tuple[CauseRule, ...] = (
         (_CONFIG, _ASK, _IMAGE),
         "EFA is not visible to the job, or its stack is too old (nccl 229, aws-ofi-nccl 22)",
         unless="hardware efa_unresponsive_remote",
+    ),
+    rule(
+        "mount_never_worked",
+        "mount_failed",
+        (_NET, _ASK, _IMAGE),
+        "a mount that fails from the start: security group, port, name or client version, seldom the servers",
+        unless="hardware lustre_evicted nfs_error stale_state many_nodes",
     ),
     rule(
         "roce_addressing",

@@ -120,6 +120,15 @@ PATTERNS: tuple[LinePattern, ...] = (
     ),
     sentence(
         _C,
+        "repeated",
+        r"\brepeat(?:ed|edly|s|ing)\b|again and again|over and over|every (?:few )?(?:minutes?|hours?)"
+        r"|keeps? (?:logging|coming|appearing)"
+        r"|(?:twice|three times|many times|several times|\d+ times|\d+x) (?:in|on|within|since|a day)"
+        r"|(?:gpu|device) .{0,40}(?:unusable|is dead)"
+        r"|(?:two|three|four|five|six|\d+) times (?:today|a day|in|on|within|since|already)",
+    ),
+    sentence(
+        _C,
         "start_order",
         r"(?:starts?|started|ran|runs|came up|comes up) before|not yet (?:ready|registered|loaded|up)"
         r"|still (?:loading|initiali[sz]ing"
@@ -233,7 +242,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         "stale_forever",
         r"(?:condition|taint|label|cordon\w*|drain\w*|reason|alert|annotation|status|unschedulable"
         r"|event)\w*.{0,60}(?:(?:never|not|n't|no longer) (?:ever |be |get |gets )?(?:clear|reset|remov|lift"
-        r"|revert)\w*|permanent\w*)",
+        r"|revert|return)\w*|permanent\w*)",
     ),
     sentence(
         _C,
@@ -251,7 +260,8 @@ PATTERNS: tuple[LinePattern, ...] = (
     sentence(
         _C,
         "returns_after_reboot",
-        r"(?:again|returns?|recurs?|came back|back|new (?:row|remap)).{0,40}after .{0,30}(?:reboot|reset)|(?:after"
+        r"(?<!never )\b(?:again|returns?|recurs?|came back|back|new (?:row"
+        r"|remap)).{0,40}after .{0,30}(?:reboot|reset)|(?:after"
         r"|despite) (?:each|every|\d+|several|multiple|two|three) (?:of \d+ )?(?:reboots?|resets?|power cycles?)"
         r"|keeps (?:coming|failing|falling)|minutes? after a reboot",
     ),

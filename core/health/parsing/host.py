@@ -88,8 +88,11 @@ PATTERNS: tuple[LinePattern, ...] = (
             "failed to mount",
             "could not mount",
             "mount: ",
+            "failed processing log",
+            "failed from mgs",
         ),
-        r"(?:unable to|cannot|could not|failed to) mount|mount(?:\.lustre|\.nfs\d?"
+        r"failed processing log, type 1|failed from MGS -?\d|(?:unable to|cannot|could not"
+        r"|failed to) mount|mount(?:\.lustre|\.nfs\d?"
         r"|ing)?:? .{0,80}(?:fail|timed out|timeout|Input/output error|unable"
         r"|refused|No such device|cannot)|Is the MGS running|FailedMount|MountVolume\.\w+ failed",
     ),

@@ -167,7 +167,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _W,
         "efa_not_used",
         r"NET/Socket ?: ?Using|instead of (?:the )?EFA|f[ae]ll\w* back to (?:socket|tcp|ethernet)"
-        r"|(?:not using|without|no) EFA\b",
+        r"|(?:not using|without|no) EFA\b"
+        r"|Selected Provider is (?:tcp|sockets)",
     ),
     sentence(
         _W,
