@@ -13,7 +13,7 @@ from langgraph.types import Command, StateSnapshot
 from agent.answers import SpokenAnswer, answer_in_words
 from agent.conversation import Budgets, Desk, Profile, Turn, TurnState
 from agent.events import AgentEvent, AnswerTaken, EndReason, Refusal, Said, TurnBegan, TurnEnded
-from agent.graph import RECURSION_LIMIT, build_graph, open_saver
+from agent.graph import RECURSION_LIMIT, build_graph, open_saver, prune
 from agent.language import language_of, language_of_conversation
 from agent.locks import turn_lock
 from agent.models.wire import Model
@@ -230,6 +230,7 @@ class Assistant:
             yield Said(message=message("agent.out_of_steps"))
             yield TurnEnded(reason=EndReason.STOPPED)
             return
+        prune(self._saver, turn.conversation_id)
         snapshot = self._snapshot(turn)
         ended = EndReason.WAITING if snapshot.interrupts else EndReason(snapshot.values.get("ended", "answered"))
         yield TurnEnded(reason=ended)

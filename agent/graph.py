@@ -25,6 +25,7 @@ from agent.nodes.think import think
 from agent.nodes.wait import wait
 
 RECURSION_LIMIT = 50
+KEPT_CHECKPOINTS = 3
 _AFTER = {
     "intake": ("think",),
     "think": ("think", "act", "prepare", "rest"),
@@ -61,6 +62,16 @@ def open_saver(path: Path) -> SqliteSaver:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     return SqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+
+
+def prune(saver: SqliteSaver, thread_id: str) -> None:
+    """Keeps a thread's last checkpoints: the library's SQLite saver keeps all of them for ever."""
+    newest = "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? ORDER BY checkpoint_id DESC LIMIT 1 OFFSET ?"
+    with saver.cursor() as cursor:
+        row = cursor.execute(newest, (thread_id, KEPT_CHECKPOINTS - 1)).fetchone()
+        if row is not None:
+            for table in ("checkpoints", "writes"):
+                cursor.execute(f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id < ?", (thread_id, row[0]))
 
 
 def _first(state: TurnState) -> str:

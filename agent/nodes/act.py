@@ -52,6 +52,8 @@ def act(state: TurnState, runtime: Runtime[Turn]) -> TurnState:
     entries = turn.transcript(after=state["turn"])
     calls = [call for entry in unanswered_calls(entries) for call in _calls(entry, entries)]
     batch = _sort(turn, state, write, calls)
+    if (batch.withdraws or batch.proposals) and (owner := _other_owner(turn)) is not None:
+        return _leave_to_owner(turn, state, write, calls, owner)
     if batch.withdraws:
         _withdraw(turn, calls)
     if batch.proposals:
@@ -63,11 +65,29 @@ def act(state: TurnState, runtime: Runtime[Turn]) -> TurnState:
     return _follow(turn, state, write, batch)
 
 
+def _other_owner(turn: Turn) -> str | None:
+    """Whose plan is open, if not this person's: only the requester's own words may fill it in."""
+    plan = turn.open_plan()
+    return plan.requested_by.id if plan is not None and plan.requested_by.id != turn.principal.id else None
+
+
+def _leave_to_owner(
+    turn: Turn, state: TurnState, write: StreamWriter, calls: Sequence[ToolCall], owner: str
+) -> TurnState:
+    text = message("agent.plan_of_other", who=owner)
+    for call in calls:
+        turn.repository.append_transcript(
+            turn.conversation_id, speaker=Speaker.TOOL, text=problem(call.name, text.english()), tool_call_id=call.id
+        )
+    say(turn, state, write, text)
+    return resting(EndReason.STOPPED)
+
+
 def _follow(turn: Turn, state: TurnState, write: StreamWriter, batch: _Batch) -> TurnState:
     """Bad calls go back for repair, twice at most; looks go back to be told; proposals are enough."""
     if batch.bad and state["repairs"] >= turn.desk.budgets.repairs:
         say(turn, state, write, message("agent.model_confused"))
-        return resting(EndReason.STOPPED)
+        return resting(EndReason.STOPPED) | _half_drafted(turn, state)
     if batch.bad:
         return TurnState(repairs=state["repairs"] + 1, next="think")
     if batch.is_drafted:
@@ -76,6 +96,14 @@ def _follow(turn: Turn, state: TurnState, write: StreamWriter, batch: _Batch) ->
         say(turn, state, write, message("agent.plan_withdrawn"))
         return resting(EndReason.ANSWERED)
     return TurnState(next="think")
+
+
+def _half_drafted(turn: Turn, state: TurnState) -> TurnState:
+    """What the model got into the plan before it was given up counts as refused: the next goal does not join it."""
+    plan = turn.open_plan()
+    if plan is None or plan.status is not PlanStatus.DRAFT:
+        return TurnState()
+    return TurnState(refused_plan_id=plan.id, refused_turn=state["turn"])
 
 
 def _sort(turn: Turn, state: TurnState, write: StreamWriter, calls: Sequence[ToolCall]) -> _Batch:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.events import AnswerTaken, EndReason, QuestionAsked, RunsCreated, TurnBegan
+from core.governance.principals import Channel, Principal, Role
+from core.ids import ActorId
 from core.json_value import JsonObject
 from core.messages.message import Language, message
 from core.questions import Option, QuestionDraft, QuestionKind
@@ -389,3 +391,45 @@ def test_the_language_follows_the_person_and_not_the_names(talk: Talk) -> None:
     talk.send("usw2-az2")
 
     assert talk.of(TurnBegan)[0].language is Language.CHINESE
+
+
+BOB = Principal(id=ActorId("bob"), role=Role.PLATFORM_ADMIN, channel=Channel.TERMINAL)
+
+
+def test_another_persons_words_do_not_change_the_requesters_plan(talk: Talk) -> None:
+    talk.send(FULL, cite_all("propose_create_cluster", name="llama"))
+    before = talk.plans
+
+    talk.send("no, make it 4", cite_all("propose_create_cluster", replaces=True), principal=BOB)
+
+    assert talk.plans == before
+    assert "ana's" in talk.sentences[0]
+
+
+def test_another_person_may_begin_a_plan_once_nothing_is_open(talk: Talk) -> None:
+    talk.send(FULL, cite_all("propose_create_cluster", name="llama"))
+    talk.send("no")
+
+    talk.send(FULL, cite_all("propose_create_cluster", name="llama"), principal=BOB)
+
+    assert talk.plans[0].requested_by == BOB
+
+
+def test_a_long_conversation_keeps_few_checkpoints(talk: Talk) -> None:
+    for _ in range(5):
+        talk.send("which clusters are there?", calls(("list_clusters", {})), text("One."))
+
+    assert len(talk.checkpoint_sizes()) <= 3
+    talk.send(FULL, cite_all("propose_create_cluster", name="llama"))
+    talk.send("yes")
+    assert len(talk.runs) == 1
+
+
+def test_a_further_wish_joins_the_plan_that_waits_for_approval(talk: Talk) -> None:
+    talk.send(FULL, cite_all("propose_create_cluster", name="llama"))
+
+    talk.send("and run job s1 on 2 nodes of it", calls(("propose_submit_job", {"name": "s1", "nodes": 2})))
+    talk.send("yes")
+
+    assert sorted(run.workflow for run in talk.runs) == ["create_cluster", "submit_job"]
+    assert len(talk.plans) == 1

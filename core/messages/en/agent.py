@@ -29,4 +29,5 @@ TEXTS: dict[str, str] = {
     "agent.no_such_job": "There is no training job {name!r}.",
     "agent.too_late": "That question is no longer open.",
     "agent.answered_elsewhere": "{who} has already answered that question.",
+    "agent.plan_of_other": "The open plan of this conversation is {who}'s. It has to be decided before another one is begun here; a conversation of your own works at once.",
 }

@@ -29,4 +29,5 @@ TEXTS: dict[str, str] = {
     "agent.no_such_job": "没有名为 {name} 的训练任务。",
     "agent.too_late": "这个问题已经不再等待回答。",
     "agent.answered_elsewhere": "{who} 已经回答了这个问题。",
+    "agent.plan_of_other": "这个对话里未决的计划是 {who} 的。要先决定它才能在这里开始新的计划；您也可以另开一个对话。",
 }
