@@ -33,6 +33,8 @@ _COMMANDS: Mapping[str, str] = {
     "events": "interfaces.cli.events:app",
     "logs": "interfaces.cli.logs:app",
     "audit": "interfaces.cli.audit:app",
+    "explain": "interfaces.cli.explain:app",
+    "simulate": "interfaces.cli.simulate:app",
     "doctor": "interfaces.cli.doctor:app",
     "env": "interfaces.cli.env:app",
     "worker": "interfaces.cli.processes:worker_app",

@@ -178,4 +178,12 @@ TEXTS: dict[str, str] = {
     "cli.expects_aws_endpoint_url": "an http or https address that is not this machine (MUSTER_ALLOW_LOOPBACK=true permits it)",
     "cli.embedded_unavailable": "The local {process} does not come up. The end of its log {log}: {tail}",
     "cli.model_unset": "No model server is set: give MUSTER_MODEL_URL and MUSTER_MODEL.",
+    "cli.help_explain": "Say why a job waits in a snapshot of a cluster, and what would admit it.",
+    "cli.help_simulate": "Play a recorded workload on a cluster under a sharing policy.",
+    "cli.argument_waiting_job": "The waiting job's uid.",
+    "cli.option_snapshot": "World as JSON: flavors, cohorts, queues, nodes, admitted and pending workloads.",
+    "cli.option_trace": "CSV of jobs: a Gavel, openb or Tiresias trace, or any with --columns.",
+    "cli.option_policy": "YAML: sharing, gpus or load, teams, checkpoint_every_s, speed_up, tick_s.",
+    "cli.option_columns": "Columns of another CSV: submit=...,duration=...,gpus=...,team=... (seconds or ISO times).",
+    "cli.option_plot": "Write utilisation, queue length and shares over time to this SVG file.",
 }

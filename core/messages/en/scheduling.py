@@ -60,4 +60,8 @@ TEXTS: dict[str, str] = {
     "scheduling.trace_value": "Row {row} of the trace: {column} is {value}, which is not usable there.",
     "scheduling.trace_out_of_order": "Row {row} of the trace: {column} is {value}, earlier than in the row before ({before}).",
     "scheduling.change_incomplete": "The change {kind} needs a known {field}.",
+    "scheduling.file_unusable": "{path} cannot be used: {why}",
+    "scheduling.job_running": "{workload} is not waiting: it holds its quota.",
+    "scheduling.job_unknown": "No job {workload} waits in this snapshot.",
+    "scheduling.job_starts": "{workload} starts in the next cycle.",
 }

@@ -178,4 +178,12 @@ TEXTS: dict[str, str] = {
     "cli.expects_aws_endpoint_url": "非本机的 http 或 https 地址（MUSTER_ALLOW_LOOPBACK=true 可放行）",
     "cli.embedded_unavailable": "本机的 {process} 没有启动成功。日志 {log} 的末尾：{tail}",
     "cli.model_unset": "没有设置模型服务器：请设置 MUSTER_MODEL_URL 和 MUSTER_MODEL。",
+    "cli.help_explain": "说明作业在集群快照中为何等待，以及怎样才能准入。",
+    "cli.help_simulate": "按某种共享策略，在集群上重放一段作业记录。",
+    "cli.argument_waiting_job": "等待中作业的 uid。",
+    "cli.option_snapshot": "JSON 格式的快照：规格、队列组、队列、节点、已准入和等待中的作业。",
+    "cli.option_trace": "作业 CSV：Gavel、openb 或 Tiresias 轨迹，或配合 --columns 的任意文件。",
+    "cli.option_policy": "YAML：sharing、gpus 或 load、teams、checkpoint_every_s、speed_up、tick_s。",
+    "cli.option_columns": "其他 CSV 的列名：submit=...,duration=...,gpus=...,team=...（秒或 ISO 时间）。",
+    "cli.option_plot": "把利用率、队列长度和各团队份额随时间的变化写入该 SVG 文件。",
 }

@@ -60,4 +60,8 @@ TEXTS: dict[str, str] = {
     "scheduling.trace_value": "轨迹第 {row} 行：{column} 为 {value}，无法使用。",
     "scheduling.trace_out_of_order": "轨迹第 {row} 行：{column} 为 {value}，早于前一行的 {before}。",
     "scheduling.change_incomplete": "变更 {kind} 需要有效的 {field}。",
+    "scheduling.file_unusable": "无法使用 {path}：{why}",
+    "scheduling.job_running": "{workload} 没有在等待：它已持有配额。",
+    "scheduling.job_unknown": "该快照中没有等待中的作业 {workload}。",
+    "scheduling.job_starts": "{workload} 将在下一轮调度中启动。",
 }
