@@ -53,9 +53,10 @@ def print_fields(fields: Sequence[tuple[str, str]]) -> None:
     _print(table)
 
 
-def console() -> Console:
+def console(*, to_stderr: bool = False) -> Console:
     """Colour only on a terminal and without NO_COLOR, which rich looks after; a pipe gets whole lines."""
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, soft_wrap=not sys.stdout.isatty())
+    is_terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
+    return Console(stderr=to_stderr, width=None if is_terminal else 200, highlight=False, soft_wrap=not is_terminal)
 
 
 def _print(table: Table) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import time
@@ -39,11 +40,14 @@ def test_by_script_the_demo_proves_itself_and_reaches_loopback_only(tmp_path: Pa
     home.mkdir()
     began = time.monotonic()
 
-    demo = muster("demo", "--yes", home=home, PYTHONPATH=str(watched))
+    demo = muster("demo", "--yes", "--json", home=home, PYTHONPATH=str(watched))
 
     assert demo.code == ExitCode.DONE, demo.out + demo.err
-    check(demo.out, time.monotonic() - began)
-    assert "(scripted)" in demo.out
+    check(demo.err, time.monotonic() - began)
+    summary = json.loads(demo.out)
+    assert (summary["holds"], summary["kills"]) == (True, 1)
+    assert all(count["in_log"] == count["in_ledger"] for count in summary["calls"])
+    assert {question["answered_by"] for question in summary["questions"]} == {"demo-human (scripted)"}
     assert not list(home.iterdir()), "the demo keeps to a folder of its own, and removes it"
     connections = [line.split("\t") for line in (watched / "connections.log").read_text().splitlines()]
     assert {host for _, host, _ in connections} <= LOOPBACK

@@ -20,7 +20,7 @@ from interfaces.cli.demo.kill import CALL, WorkerKiller
 from interfaces.cli.demo.memory import MemoryWatch
 from interfaces.cli.demo.proof import Proof, prove
 from interfaces.cli.demo.script import DEADLINE_SECONDS, the_wish
-from interfaces.cli.demo.summary import show_summary
+from interfaces.cli.demo.summary import Played, show_summary
 from interfaces.cli.demo.twin_control import TwinControl
 from interfaces.cli.failures import sentence_of
 from interfaces.cli.screen import Screen
@@ -48,8 +48,8 @@ class Stopwatch:
             self.phases[name] = self.phases.get(name, 0.0) + time.monotonic() - began
 
 
-def play(settings: Settings, screen: Screen, human: Human) -> bool:
-    """True when everything that the demo shows was proved."""
+def play(settings: Settings, screen: Screen, human: Human) -> Played:
+    """Ends with the summary on the screen."""
     watch, memory = Stopwatch(), MemoryWatch(os.getpid())
     memory.start()
     rows = open_rows(settings)
@@ -62,14 +62,9 @@ def play(settings: Settings, screen: Screen, human: Human) -> bool:
     finally:
         rows.close()
         memory.stop()
-    show_summary(
-        proof,
-        screen=screen,
-        language=settings.language,
-        phases=list(watch.phases.items()),
-        peak_mib=memory.peak_mib,
-    )
-    return proof.holds
+    played = Played(proof=proof, phases=watch.phases, peak_mib=memory.peak_mib)
+    show_summary(played, screen=screen, language=settings.language)
+    return played
 
 
 class Stage:

@@ -51,6 +51,7 @@ class Proof:
     """By run id."""
     calls: tuple[CallCount, ...]
     checks: tuple[Check, ...]
+    kill: Kill | None
 
     @property
     def holds(self) -> bool:
@@ -70,6 +71,7 @@ def prove(
         questions=tuple(rows.list_questions(conversation_id=conversation)),
         steps={run.id: tuple(rows.list_steps(run.id)) for run in runs},
         calls=calls,
+        kill=kill,
         checks=(
             _runs_done(runs),
             _cluster_is_up(world),

@@ -1,8 +1,9 @@
-"""The table at the end of the demo, in 80 columns."""
+"""The table at the end of the demo, in 80 columns, and the same as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from core.json_value import JsonValue
@@ -14,10 +15,17 @@ from state.records import Run, StepRecord
 from workflows.catalogue import WORKFLOWS
 
 
-def show_summary(
-    proof: Proof, *, screen: Screen, language: Language, phases: Sequence[tuple[str, float]], peak_mib: float
-) -> None:
-    """`phases` are the demo's own: name of its text and seconds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """`phases` are the demo's own, in seconds by the name of their text."""
+
+    proof: Proof
+    phases: Mapping[str, float]
+    peak_mib: float
+
+
+def show_summary(played: Played, *, screen: Screen, language: Language) -> None:
+    proof = played.proof
 
     def say(key: str, /, **params: MessageParam) -> str:
         return message(key, **params).render(language)
@@ -28,7 +36,8 @@ def show_summary(
         for line in rows_of_cells(rows):
             screen.line(line, indent=2)
 
-    block("demo.title_phases", [[say(f"demo.phase_{name}"), f"{seconds:6.1f} s"] for name, seconds in phases])
+    times = [[say(f"demo.phase_{name}"), f"{seconds:6.1f} s"] for name, seconds in played.phases.items()]
+    block("demo.title_phases", times)
     for run in proof.runs:
         screen.line()
         screen.line(say("demo.title_steps", workflow=run.workflow, run=run.id), style="bold")
@@ -36,17 +45,40 @@ def show_summary(
             screen.line(line, indent=2)
     counts = [[count.call, f"{count.in_log}x", f"{count.in_ledger}x"] for count in proof.calls]
     block("demo.title_calls", [[say("demo.column_call"), say("demo.column_log"), say("demo.column_ledger")], *counts])
-    block("demo.title_choices", _choices(proof, language))
+    block("demo.title_choices", _choices(proof))
     block("demo.title_questions", _answers(proof, language))
     block(
         "demo.title_checks",
         [[say("demo.yes" if item.holds else "demo.no"), item.text.render(language)] for item in proof.checks],
     )
     screen.line()
-    screen.line(say("demo.memory", mib=round(peak_mib)))
+    screen.line(say("demo.memory", mib=round(played.peak_mib)))
     screen.line(
         say("demo.holds" if proof.holds else "demo.does_not_hold"), style="bold green" if proof.holds else "bold red"
     )
+
+
+def summary_json(played: Played, language: Language) -> dict[str, JsonValue]:
+    """`holds` decides the exit code; counts are numbers, times seconds, memory MiB."""
+    proof = played.proof
+    return {
+        "holds": proof.holds,
+        "seconds": round(sum(played.phases.values()), 1),
+        "peak_memory_mib": round(played.peak_mib),
+        "kills": int(proof.kill is not None),
+        "steps": sum(len(steps) for steps in proof.steps.values()),
+        "effects": sum(count.in_log for count in proof.calls),
+        "phases": [{"name": name, "seconds": round(seconds, 1)} for name, seconds in played.phases.items()],
+        "calls": [{"call": count.call, "in_log": count.in_log, "in_ledger": count.in_ledger} for count in proof.calls],
+        "choices": [
+            {"kind": kind, "value": value, "origin": origin, "quote": quote}
+            for kind, value, origin, quote in _choices(proof)
+        ],
+        "questions": [
+            {"kind": kind, "answer": answer, "answered_by": who} for kind, answer, who in _answers(proof, language)
+        ],
+        "checks": [{"holds": check.holds, "text": check.text.render(language)} for check in proof.checks],
+    }
 
 
 def _phase_rows(run: Run, steps: Sequence[StepRecord], language: Language) -> list[list[str]]:
@@ -76,7 +108,7 @@ def _duration(step: StepRecord) -> timedelta:
     return step.ended_at - step.started_at if step.ended_at is not None else timedelta()
 
 
-def _choices(proof: Proof, language: Language) -> list[list[str]]:
+def _choices(proof: Proof) -> list[list[str]]:
     rows = []
     for plan in proof.plans:
         for node in plan.nodes:
