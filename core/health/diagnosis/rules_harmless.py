@@ -89,7 +89,8 @@ RULES: tuple[CauseRule, ...] = (
         "stale_state after_fix",
         (_STALE, _NONE, _NOBODY),
         "NVSentinel 458 and 1416, soperator 1316: the label, cordon or reason stayed after recovery",
-        unless="row_remap_pending row_remap_failed returns_after_reboot xid gpu_off_bus ecc_uncorrectable hardware",
+        unless="row_remap_pending row_remap_failed returns_after_reboot xid gpu_off_bus ecc_uncorrectable hardware "
+        "link_down nic_hardware port_error slowdown collective_hang hw_confirmed",
     ),
     rule(
         "old_evidence",

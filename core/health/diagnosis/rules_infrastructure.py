@@ -36,7 +36,7 @@ NETWORK: tuple[CauseRule, ...] = (
         "port_error|link_down|nic_hardware|nic_kernel_error",
         (FaultClass.NETWORK_HW, _ASK, _FABRIC),
         "a flapping link, a port error or a bad cable (nccl 905)",
-        unless="hardware",
+        unless="hardware nvlink_down",
         repeat=Remediation.ISOLATE,
     ),
     rule(

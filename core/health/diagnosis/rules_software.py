@@ -33,7 +33,7 @@ LOOKS_LIKE_HARDWARE: tuple[CauseRule, ...] = (
         "survived_replacement",
         (_SW, _ASK, _JOB),
         "what stays after the part was swapped is not the part (dion 76)",
-        unless="xid row_remap_failed ecc_uncorrectable gpu_off_bus",
+        unless="xid row_remap_failed ecc_uncorrectable gpu_off_bus link_down nic_hardware",
     ),
     rule(
         "same_code_after_rollout",

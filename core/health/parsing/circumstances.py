@@ -35,11 +35,13 @@ PATTERNS: tuple[LinePattern, ...] = (
     sentence(
         _C,
         "healthy_now",
-        r"(?:every|all|each) .{0,40}(?:pass(?:es|ed)?|(?:is|are) (?:healthy|fine|ok))\b|passes (?:dcgmi|the diag"
-        r"|all)|no errors? in any log|(?:although|even though|while|despite|but|yet|whereas) .{0,100}(?:resolved"
+        r"(?:every|all|each) (?!.{0,12}\bother).{0,40}(?:pass(?:es|ed)?|(?:is|are) (?:healthy|fine|ok))\b"
+        r"|passes (?:dcgmi|the diag"
+        r"|all)|no errors? in any log|(?:although|even though|while|despite|but|yet"
+        r"|whereas) (?!.{0,30}\bothers?\b).{0,100}(?:resolved"
         r"|recovered|healthy|is gone|fixed|running\)|is running|are running|is ready|be ready|later checks|succeed"
         r"|passes|all \d+ gpus|present|nothing wrong|works fine|is fine|are fine|overloaded)"
-        r"|(?:deployment|cluster|node|job|gpu|workload|training)s? (?:is|are|stays?|runs?) (?:healthy|fine"
+        r"|(?<!other )(?:deployment|cluster|node|job|gpu|workload|training)s? (?:is|are|stays?|runs?) (?:healthy|fine"
         r"|ok|working|unaffected)",
     ),
     sentence(
@@ -182,7 +184,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|waits for all jobs|actions? (?:is|are) ignored"
         r"|(?:kill|clean-?up|reaper|cron|housekeeping)(?:ing)? (?:script|bot|job|daemon)|(?:plug-?in"
         r"|daemon|agent|operator|exporter|kubelet|slurmd|controller|monitor)s? (?:crash|segfault|panic"
-        r"|leak|dead-?lock)\w*",
+        r"|leak|dead-?lock)\w*"
+        r"|operator (?:re)?(?:starts?|boots?|kills|deletes|evicts) (?:the|every|all|each|a)\b",
     ),
     sentence(
         _C,
@@ -255,7 +258,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         "false_alarm",
         r"false[- ](?:positive|alarm)|mis-?report|(?:wrongly|incorrectly|falsely|mistakenly"
         r"|spurious\w*) .{0,60}(?:report|mark|flag|drain|reboot|cordon|label|count|detect|unhealthy|fatal|error"
-        r"|classif)|race (?:condition )?.{0,40}(?:agent|check|count|monitor)|misclassif",
+        r"|classif)|race (?:condition )?.{0,40}(?:agent|check|count|monitor)|misclassif"
+        r"|(?:check|monitor|agent|probe)\w* (?:declares|says|thinks|marks|calls) .{0,60}(?:broken"
+        r"|unhealthy|bad|failed)",
     ),
     sentence(
         _C,
@@ -280,7 +285,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|(?:after|by|when|once) (?:excluding|removing|draining|cordoning|isolating|avoiding) (?:it|that"
         r"|this|the|node)\b"
         r"|jobs? (?:that|which) (?:include|use|land on|run on) (?:node|host|machine)?"
-        r"|whenever .{0,40}(?:node|host) \S+ is|others? \d+ Gb/s|on that (?:gpu|node|host) only",
+        r"|whenever .{0,40}(?:node|host) \S+ is|others? \d+ Gb/s|on that (?:gpu|node|host) only"
+        r"|(?:although|while|whereas|but) (?:all |the )?others? (?:\w+ )?(?:are|run|reach)",
     ),
     sentence(
         _C,
@@ -359,11 +365,15 @@ PATTERNS: tuple[LinePattern, ...] = (
     sentence(
         _C,
         "operator_did",
-        r"(?:operator|admin\w*|someone|colleague|by hand|manual\w*|intentional\w*|deliberat\w*"
-        r"|on purpose).{0,60}(?:cordon|drain|replace|reboot|restart|delete|stop|terminat|update|cancel|uncordon"
-        r"|remov|reset|fail)|(?:cordon|drain|reboot|replac|restart|stopp|terminat|delet"
-        r"|decommission)\w* (?:manually |intentionally )?(?:by|at the request of) (?:the |an? )?(?:operator|admin"
-        r"|user|maintenance)|kubectl (?:cordon|drain|delete)|planned (?:reboot|replacement)",
+        r"(?:(?<!gpu )(?<!gpu-)(?<!training )(?<!network )(?<!slurm )\boperator\b|\badmin\w*|someone|somebody|colleague"
+        r"|on-call engineer|intentional\w*|deliberat\w*|on purpose).{0,60}(?:cordon|drain|replace|reboot"
+        r"|restart|delete|stop|terminat"
+        r"|update|cancel|uncordon|remov|reset|fail)|(?:by hand|manual(?:ly)?).{0,20}(?:un-?cordon|drain"
+        r"|delet|cancel|stopp)"
+        r"|(?:cordon|drain|reboot|replac|restart|stopp|terminat|delet|decommission)\w* (?:manually |intentionally )?"
+        r"(?:by|at the request of) (?:the |an? )?(?:operator|admin|user|maintenance|on-call)"
+        r"|kubectl (?:cordon|drain|delete)"
+        r"|planned (?:reboot|replacement)",
     ),
     sentence(
         _C,

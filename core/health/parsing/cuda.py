@@ -117,7 +117,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         _C,
         "cuda_unknown_999",
         ("error 999", "(999)", "error: 999", "cuda_error_unknown"),
-        r"(?:cuda|error).{0,20}\b999\b|CUDA_ERROR_UNKNOWN",
+        r"(?:cuda|error):? ?(?:error )?\(?999\b|\(999\)|CUDA_ERROR_UNKNOWN",
     ),
     pattern(
         _C,

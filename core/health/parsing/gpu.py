@@ -63,7 +63,11 @@ PATTERNS: tuple[LinePattern, ...] = (
             "surprise down",
         ),
     ),
-    pattern(_K, "pcie_corrected", ("severity=corrected", "corrected error received", "corrected error message")),
+    pattern(
+        _K,
+        "pcie_corrected",
+        ("severity=corrected", "corrected error received", "corrected error message", "aer corrected"),
+    ),
     sentence(
         _G,
         "pcie_degraded",

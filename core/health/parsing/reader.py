@@ -43,39 +43,41 @@ class ReadContext:
 
 
 class PatternSet:
-    """Patterns with their pre-filter. Built once: compiling costs milliseconds."""
+    """Patterns with their pre-filter. Built once: compiling costs milliseconds.
 
-    def __init__(self, patterns: Sequence[LinePattern]) -> None:
+    For a log the pre-filter picks the lines, and the words that stand in a line pick its patterns. A report is short
+    and its shapes are looser than any list of words: every pattern is tried on every line of it.
+    """
+
+    def __init__(self, patterns: Sequence[LinePattern], *, is_for_reports: bool = False) -> None:
         words = {word for pattern in patterns for word in pattern.needles}
-        self.prefilter = re.compile(_any_of(words).encode())
-        self._sentences = tuple(pattern for pattern in patterns if not pattern.needles)
+        self.prefilter = _ANY_CHARACTER if is_for_reports else re.compile(_any_of(words).encode())
+        self._is_for_reports = is_for_reports
+        self._patterns = tuple(patterns)
         self._by_word: tuple[tuple[str, tuple[LinePattern, ...]], ...] = tuple(
             (word, tuple(pattern for pattern in patterns if word in pattern.needles)) for word in sorted(words)
         )
 
-    @property
-    def reads_every_line(self) -> bool:
-        """Sentences have no words that a pre-filter could look for."""
-        return bool(self._sentences)
-
     def matches(self, text: str) -> Iterator[tuple[LinePattern, re.Match[str]]]:
-        """Every kind that fits `text`, once each, in the order of the words."""
-        for pattern in self._sentences:
-            if found := pattern.regex.search(text):
-                yield pattern, found
-        lowered = text.lower()
+        """Every kind that fits `text`, once each."""
         tried: set[int] = set()
         seen: set[str] = set()
-        for word, patterns in self._by_word:
-            if word not in lowered:
+        for pattern in self._candidates(text):
+            if id(pattern) in tried or pattern.kind in seen:
                 continue
-            for pattern in patterns:
-                if id(pattern) in tried or pattern.kind in seen:
-                    continue
-                tried.add(id(pattern))
-                if found := pattern.regex.search(text):
-                    seen.add(pattern.kind)
-                    yield pattern, found
+            tried.add(id(pattern))
+            if found := pattern.regex.search(text):
+                seen.add(pattern.kind)
+                yield pattern, found
+
+    def _candidates(self, text: str) -> Iterator[LinePattern]:
+        if self._is_for_reports:
+            yield from self._patterns
+            return
+        lowered = text.lower()
+        for word, patterns in self._by_word:
+            if word in lowered:
+                yield from patterns
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -97,7 +99,7 @@ def _expression(tree: _Letters) -> str:
 
 
 _LOG_SET = PatternSet(LOG_PATTERNS)
-_REPORT_SET = PatternSet(PATTERNS)
+_REPORT_SET = PatternSet(PATTERNS, is_for_reports=True)
 
 
 class LogReader:
@@ -145,7 +147,7 @@ class LogReader:
     def _lines_of(self, block: bytes) -> Iterator[Signal]:
         lowered = block.lower()
         position, counted_to, line = 0, 0, self._line
-        while found := self._next(lowered, position):
+        while found := self._patterns.prefilter.search(lowered, position):
             start = block.rfind(b"\n", 0, found.start()) + 1
             end = block.find(b"\n", found.start())
             line += block.count(b"\n", counted_to, start)
@@ -155,11 +157,6 @@ class LogReader:
             yield from self._signals(cut.decode(errors="replace"), head.decode(errors="replace"), line + 1)
             position = end
         self._line += block.count(b"\n")
-
-    def _next(self, lowered: bytes, position: int) -> re.Match[bytes] | None:
-        if self._patterns.reads_every_line:
-            return _ANY_CHARACTER.search(lowered, position)
-        return self._patterns.prefilter.search(lowered, position)
 
     def _signals(self, text: str, head: str, line: int) -> Iterator[Signal]:
         matches = list(self._patterns.matches(text))
