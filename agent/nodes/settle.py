@@ -61,7 +61,8 @@ def _decided(turn: Turn, state: TurnState, write: StreamWriter, question: Questi
         say(turn, state, write, message("agent.rejected"))
         return _over(EndReason.REJECTED)
     runs = turn.repository.list_runs(plan_id=question.plan_id)
-    ids = tuple(run.id for run in sorted(runs, key=lambda run: (run.created_at, run.plan_node or "")))
+    order = [node.id for node in turn.repository.get_plan(question.plan_id).nodes]
+    ids = tuple(run.id for run in sorted(runs, key=lambda run: order.index(run.plan_node or order[0])))
     say(turn, state, write, message("agent.runs_created", runs=", ".join(ids)))
     show(write, RunsCreated(plan_id=question.plan_id, run_ids=ids))
     return _over(EndReason.APPROVED)

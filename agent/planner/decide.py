@@ -34,7 +34,8 @@ _DROP = re.compile(
     r"|算了|不做了|不用了|撤回|作废|取消(?:这个)?(?:计划|请求)?\s*(?:吧|了)?\s*[。!]?\s*$"
 )
 _HELP = re.compile(
-    r"\bwhat\s+can\s+(?:you|i|we)\b|^\s*/?help\s*[.!?]*\s*$|你(?:能|会|可以)(?:做|干|帮)[^,，。]{0,6}什么|^\s*帮助\s*$"
+    r"\bwhat\s+can\s+(?:you|i|we)\b|\bwhat(?:['’]?s|\s+is|\s+are)\s+(?:this|you|muster)\b|\bwho\s+are\s+you\b"
+    r"|你是谁|这是什么|^\s*/?help\s*[.!?]*\s*$|你(?:能|会|可以)(?:做|干|帮)[^,，。]{0,6}什么|^\s*帮助\s*$"
 )
 _NEGATED = re.compile(r"\bnot\b|n't\b|\bexcept\b|\banywhere\b|\bno\b|不|别|除了")
 

@@ -14,11 +14,11 @@ from agent.words import words
 _TOKEN: Final = r"(?<![a-z0-9_-])[a-z0-9][a-z0-9_-]*(?![a-z0-9_-])"
 _QUOTE: Final = r"[\"'“”‘’`「」『』]?"
 _NAMED = re.compile(
-    rf"(?:\b(?:called|named|name\s+it|call\s+it|name\s+(?:is|of|it)|with\s+(?:the\s+)?name|by\s+the\s+name(?:\s+of)?|titled|dubbed|as|rename\s+it(?:\s+to)?)\b"
+    rf"(?:\b(?:called|named|name\s+it|call\s+it|name\s+(?:is|of|it|(?:should|shall|must|will)\s+be)|with\s+(?:the\s+)?name|by\s+the\s+name(?:\s+of)?|titled|dubbed|as|rename\s+it(?:\s+to)?)\b"
     rf"|\bname\s*[:=]|名字\s*(?:就)?(?:叫做?|是|为|[:：])?|名\s*(?:叫|为|[:：])|名称\s*(?:是|为|[:：])?|叫做|叫|名为|命名为|取名|起名)\s*(?:为|作)?\s*[:：]?\s*{_QUOTE}(?P<name>{_TOKEN}|[^\s,，。;；\"'“”]{{1,40}}?(?=的|[,，。;；\"'“”]|\s|$)){_QUOTE}"
 )
 _CLUSTER_AFTER = re.compile(
-    rf"(?:\bclusters?|集群)\s*(?:named|called|叫做?|名为)?\s*{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}"
+    rf"(?:\bcluster\b|集群)\s*(?:named|called|叫做?|名为)?\s*{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}"
 )
 _CREATED = re.compile(
     rf"(?:\b(?:create|build|launch|set\s*up|spin\s*up|make|deploy|provision)|创建|新建|建立|搭建|建)\s*[\"'“‘`「](?P<name>{_TOKEN})[\"'”’`」]"
@@ -68,6 +68,7 @@ _SAMPLE = re.compile(
 _COMMAND = re.compile(
     r"(?:\bcommand\s*[:=]?\s*|\brunning\s+|命令\s*[:：]?\s*|运行\s*)[`\"“'](?P<command>[^`\"”']+)[`\"”']"
 )
+_RUN_COMMAND = re.compile(r"(?:\b(?:run|execute)|运行|执行|跑)\s*[`\"“'](?P<command>[^`\"”'\s]+\s[^`\"”']*)[`\"”']")
 _IMAGE = re.compile(r"(?:\bimage\s*[:=]?\s*|镜像\s*[:：]?\s*)[`\"“']?(?P<image>[a-z0-9][\w.:/@-]*[a-z0-9])[`\"”']?")
 _RECOVERY_OFF = re.compile(
     r"\b(?:without|no|disable|turn\s+off)\s+(?:the\s+)?(?:auto(?:matic)?\s+)?(?:node\s+)?recovery|recovery\s*(?:[:=]|is|to)?\s*(?:off|none)|关闭自动恢复|不要自动恢复|不用自动恢复"
@@ -86,9 +87,10 @@ _NOT_A_NAME: Final = words(
     volume data model script scripts many much long still waiting pending stuck slow failed failing ready
     healthy done finished happening happened wrong going doing cluster's multi-node single distributed default
     existing available current currently quick simple minimal empty fresh old training-plan order case general
-    total everything anything something nothing overview asap least most about around under above below across
-    pytorch fine-tuning finetuning fine tuning workload batch s3 hours hour minutes usd dollars detail details
-    tell show list describe explain check progress questions question approval approvals"""
+    total exist exists build launch deploy get make set add try see train finetune pretrain everything anything
+    something nothing overview asap least most about around under above below across pytorch fine-tuning
+    finetuning fine tuning workload batch s3 hours hour minutes usd dollars detail details tell show list
+    describe explain check progress questions question approval approvals"""
 )
 _ADJECTIVES: Final = words(
     "demo big large dev prod production staging test testing research shared main primary spot multi small"
@@ -150,7 +152,7 @@ def find_entities(text: str, original: str) -> Entities:
         size_gib=_size_gib(text),
         node_id=_named_group(_NODE_ID, text, "id"),
         image=_named_group(_IMAGE, text, "image"),
-        command=kept.raw(_COMMAND, "command"),
+        command=kept.raw(_COMMAND, "command") or kept.raw(_RUN_COMMAND, "command"),
         recovery="None" if _RECOVERY_OFF.search(text) else "Automatic" if _RECOVERY_ON.search(text) else None,
         is_sample=_SAMPLE.search(text) is not None,
         refers_back=_REFERENCE.search(text) is not None,
@@ -199,11 +201,12 @@ class _Names:
         return None if match is None else self._original[match.start(group) : match.end(group)]
 
     def _is_name(self, name: str, match: re.Match[str], allow_words: bool) -> bool:
-        if allow_words and name not in {"the", "an", "it", "is"}:
+        if allow_words and name not in {"the", "an", "it", "is", "job", "cluster", "new", "my", "our"}:
             return name != "a" or _ENDS_A_NAME.match(self._text, match.end("name")) is not None
-        if name in _NOT_A_NAME or name.isdigit() or _looks_like_a_choice(name):
-            return False
         before = self._text[match.start("name") - 1 : match.start("name")]
+        is_quoted = before != "" and before in "\"'“‘`「『"
+        if (name in _NOT_A_NAME and not is_quoted) or name.isdigit() or _looks_like_a_choice(name):
+            return False
         after = self._text[match.end("name") : match.end("name") + 2]
         is_dotted = len(after) == 2 and after[0] == "." and after[1].isalnum()
         return before not in {".", "/"} and after[:1] not in {"/", "="} and not is_dotted

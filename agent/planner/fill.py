@@ -6,6 +6,7 @@ accepts it, and a parameter that nothing was said about is null.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -84,7 +85,17 @@ def _accepted(tool: Tool, name: str, value: JsonValue) -> JsonValue:
         return value if tool.takes(name, "boolean") else None
     if isinstance(value, int):
         return value if tool.takes(name, "integer") or tool.takes(name, "number") else None
+    if tool.takes(name, "array") and isinstance(value, str):
+        return _words(value)
     return value if tool.takes(name, "string") else None
+
+
+def _words(command: str) -> list[str]:
+    """As a shell would split it; one word where the quotation marks do not close."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return [command]
 
 
 def _cited(tool: Tool, kind: str, citations: Sequence[Citation]) -> str | None:

@@ -216,6 +216,8 @@ def _object_of(part: str, hit: VerbHit) -> Noun | None:
     """The head of the phrase behind the verb; else the first noun behind it; else one before it (把 … 删掉)."""
     nouns = find_nouns(part)
     behind = [noun for noun in nouns if noun.start >= hit.end]
+    next_verb = next((verb.start for verb in find_verbs(part) if verb.start >= hit.end), len(part))
+    behind = [noun for noun in behind if noun.start < next_verb] or behind
     phrase_end = _PHRASE_END.search(part, hit.end)
     phrase = [noun for noun in behind if phrase_end is None or noun.start < phrase_end.start()]
     for candidates in (phrase[-1:], behind[:1], _before(nouns, hit)):

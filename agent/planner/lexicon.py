@@ -55,7 +55,7 @@ _VERBS: Final[tuple[tuple[Verb, str], ...]] = (
     (
         Verb.CREATE,
         r"\bcreate\b|\bbuild\b|\bset(?:ting)?\s?-?up\b|\bspin(?:ning)?\s?up\b|\bprovision\b|\bstand\s+up\b|\bbring\s+up\b|\bdeploy\b"
-        r"|\bmake(?!\s+(?:it|that|them|this|sure)\b)|\b(?:want|need|like|have)\b(?=\s+(?:an?|one|another|new|\d|two|four|eight|some)\b)"
+        r"|\bmake(?!\s+(?:it|that|them|this|sure)\b)|\b(?:want|need|like|have)\b(?=\s+(?:an?|one|another|new|\d+|two|four|eight|some)\b)"
         r"|\bneed\b(?=\s+(?:\w+\s+){0,3}clusters?\b)|\badd\b(?=\s+(?:an?|another|one\s+more|new)\s+(?:\w+\s+){0,3}clusters?\b)"
         r"|\b(?:get|give)\s+(?:me|us)\s+(?=an?\b|another\b|\d)|\border\b"
         r"|创建|新建|搭建|组建|建立|建(?!议|好|完|成)|搭|要(?=一个|个|一套)|需要(?=一个|个|一套)|来(?=一个|个|一套)|部署|弄(?=一个|个)|拉起|搞(?=一个|个)",

@@ -138,4 +138,6 @@ def _is_free(schema: JsonValue) -> bool:
         return False
     branches = schema.get("anyOf", ())
     inner = [branch for branch in branches if isinstance(branch, Mapping)] if isinstance(branches, Sequence) else []
-    return any("enum" not in branch and branch.get("type") in {"string", "integer", "number"} for branch in inner)
+    return any(
+        "enum" not in branch and branch.get("type") in {"string", "integer", "number", "array"} for branch in inner
+    )

@@ -10,11 +10,11 @@ import pytest
 
 from agent.events import AnswerTaken, EndReason, QuestionAsked, RunsCreated, TurnBegan
 from core.governance.principals import Channel, Principal, Role
-from core.ids import ActorId
+from core.ids import ActorId, ClusterName
 from core.json_value import JsonObject
 from core.messages.message import Language, message
 from core.questions import Option, QuestionDraft, QuestionKind
-from state.records import PlanStatus
+from state.records import PlanStatus, Question
 from tests.agent.talk import ANA, Talk, begin_talk
 from tests.fakes.model import calls, cite_all, text, torso
 
@@ -433,3 +433,47 @@ def test_a_further_wish_joins_the_plan_that_waits_for_approval(talk: Talk) -> No
 
     assert sorted(run.workflow for run in talk.runs) == ["create_cluster", "submit_job"]
     assert len(talk.plans) == 1
+
+
+def ask_in_run(talk: Talk) -> Question:
+    """A run of this conversation meets a shortage and asks."""
+    run = talk.repository.create_run(
+        workflow="create_cluster",
+        workflow_version=1,
+        params={},
+        requested_by=ANA,
+        cluster=ClusterName("llama"),
+        conversation_id=talk.conversation_id,
+    )
+    options = tuple(
+        Option(
+            id=f"o{count}", value={"mode": "on_demand", "count": count}, label=message("general.text", text=str(count))
+        )
+        for count in (5, 8)
+    )
+    draft = QuestionDraft(
+        name="shortage", kind=QuestionKind.CAPACITY, prompt=message("general.text", text="short"), options=options
+    )
+    return talk.repository.ask(draft, conversation_id=talk.conversation_id, run_id=run.id)
+
+
+@pytest.mark.parametrize("words", ["1", "5 on-demand nodes", "the first one"])
+def test_words_answer_a_question_that_a_run_asks_meanwhile(talk: Talk, words: str) -> None:
+    asked = ask_in_run(talk)
+
+    talk.send(words)
+
+    assert talk.of(AnswerTaken)[0].question.id == asked.id
+    assert talk.repository.get_question(asked.id).answer == {"mode": "on_demand", "count": 5}
+    assert talk.model.seen == []
+
+
+def test_words_that_fit_two_open_questions_answer_none(talk: Talk) -> None:
+    talk.send("Create a cluster called llama with 8 p5.48xlarge", cite_all("propose_create_cluster", name="llama"))
+    asked = ask_in_run(talk)
+
+    talk.send("1")
+
+    assert "Several questions are open" in talk.sentences[0]
+    assert talk.repository.get_question(asked.id).answer is None
+    assert "availability_zone" not in talk.nodes[0].choices

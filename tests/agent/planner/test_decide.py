@@ -97,6 +97,12 @@ CREATIONS = {
         "foo", "usw2-az2", P5, "on_demand/4"
     ),
     "Is there capacity for p5.48xlarge in usw2-az1? If so create a cluster named foo there": create("foo"),
+    "I need 16 H100 GPUs for a week": create(capacity="", accelerator="h100"),
+    "spin up an EKS cluster for us in usw2-az1: 2 p5.48xlarge, on-demand. The name should be vision-a.": create(
+        "vision-a", "usw2-az1", P5, "on_demand/2", orchestrator="Eks"
+    ),
+    "帮我建个集群跑训练，要 4 台 H100 的机器": create(None, None, None, "4", accelerator="h100"),
+    "create a cluster called a with 4 nodes": create("a", None, None, "4"),
     "Add a cluster called gpu-pool with 4 nodes": create("gpu-pool", None, None, "4"),
     "请帮我新建一个叫 vision 的 EKS 训练集群，16 台 p5.48xlarge，按需，可用区 usw2-az2": create(
         "vision", "usw2-az2", P5, "on_demand/16", orchestrator="Eks"
@@ -145,6 +151,13 @@ JOBS: dict[str, dict[str, JsonValue]] = {
         "priority": "high",
     },
     "请在 base 上启动训练任务 bert-1，3个节点": {"cluster": "base", "name": "bert-1", "nodes": 3},
+    "we'd like to train llama on 4 p5 nodes": {"name": "llama", "nodes": 4},
+    'run "python train.py --lr 3e-4" on base with 2 nodes as job t5': {
+        "cluster": "base",
+        "name": "t5",
+        "nodes": 2,
+        "command": ["python", "train.py", "--lr", "3e-4"],
+    },
     "提交示例任务，2 个节点": {"nodes": 2, "is_sample": True},
 }
 
@@ -187,6 +200,7 @@ def test_a_job_on_a_cluster_to_come_is_a_second_call(text: str) -> None:
 
 LOOKS: dict[str, list[tuple[str, dict[str, JsonValue]]]] = {
     "how many clusters do we have": [("list_clusters", {})],
+    "what clusters exist?": [("list_clusters", {})],
     "Is cluster base healthy?": [("describe_cluster", {"cluster": "base"})],
     "list all jobs on base": [("list_jobs", {"cluster": "base"})],
     "show logs of sft-7b": [("job_logs", {"job": "sft-7b"})],
@@ -206,7 +220,8 @@ def test_a_question_about_the_state_is_looked_up(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["不要删除 base", "先别建集群", "don't create anything yet", "What can you do?", "thanks"]
+    "text",
+    ["不要删除 base", "先别建集群", "don't create anything yet", "What can you do?", "Hi, what's this?", "thanks"],
 )
 def test_without_a_wish_there_is_only_text(text: str) -> None:
     found, _ = answer(text)
