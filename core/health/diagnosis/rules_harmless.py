@@ -46,7 +46,7 @@ RULES: tuple[CauseRule, ...] = (
     ),
     rule(
         "count_read_too_early",
-        "gpu_count_zero agent_restarted",
+        "gpu_count_zero agent_restarted|start_order",
         (_FALSE, _NONE, _NOBODY),
         "hyperpod-cli 425: NVML shows 0 GPUs for up to 2 minutes after the agent starts",
     ),
@@ -85,6 +85,13 @@ RULES: tuple[CauseRule, ...] = (
         unless="gpu_off_bus row_remap_failed returns_after_reboot",
     ),
     rule(
+        "still_shown_but_healthy",
+        "stale_state healthy_now",
+        (_STALE, _NONE, _NOBODY),
+        "soperator 1316: the reason of the machine before stands on its healthy successor",
+        unless="row_remap_failed returns_after_reboot collective_hang slowdown fails_more link_down",
+    ),
+    rule(
         "state_outlived_its_cause",
         "stale_state after_fix",
         (_STALE, _NONE, _NOBODY),
@@ -105,7 +112,8 @@ RULES: tuple[CauseRule, ...] = (
         "|health_label|agent_restarted|condition_word",
         (_FALSE, _NONE, _NOBODY),
         "the report itself says that the thing works: the checker is wrong or late",
-        unless="gpu_off_bus row_remap_failed returns_after_reboot collective_hang slowdown hw_confirmed",
+        unless="gpu_off_bus row_remap_failed returns_after_reboot collective_hang slowdown hw_confirmed "
+        "cured_by_version",
     ),
     rule(
         "checker_does_not_fit",

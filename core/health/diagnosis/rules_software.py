@@ -187,7 +187,7 @@ JOB: tuple[CauseRule, ...] = (
     ),
     rule(
         "roce_addressing",
-        "gid_problem|setting_cured|mtu_mismatch|subnet_manager|routing",
+        "gid_problem|setting_cured|interface_choice|mtu_mismatch|subnet_manager|routing",
         (_NET, _ASK, _IMAGE),
         "RoCE address or path setting (pytorch 81628, nccl 769)",
         unless="hardware",

@@ -38,8 +38,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"(?:every|all|each) (?!.{0,12}\bother).{0,40}(?:pass(?:es|ed)?|(?:is|are) (?:healthy|fine|ok))\b"
         r"|passes (?:dcgmi|the diag"
         r"|all)|no errors? in any log|(?:although|even though|while|despite|but|yet"
-        r"|whereas) (?!.{0,30}\bothers?\b).{0,100}(?:resolved"
-        r"|recovered|healthy|is gone|fixed|running\)|is running|are running|is ready|be ready|later checks|succeed"
+        r"|whereas) (?!.{0,30}\bothers?\b).{0,100}(?:(?:is|was|been) (?:long )?(?:resolved|fixed)"
+        r"|recovered|healthy|is gone|running\)|is running|are running|is ready|be ready|later checks|succeed"
         r"|passes|all \d+ gpus|present|nothing wrong|works fine|is fine|are fine|overloaded)"
         r"|(?<!other )(?:deployment|cluster|node|job|gpu|workload|training)s? (?:is|are|stays?|runs?) (?:healthy|fine"
         r"|ok|working|unaffected)",
@@ -134,7 +134,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         "start_order",
         r"(?:starts?|started|ran|runs|came up|comes up) before|not yet (?:ready|registered|loaded|up)"
         r"|still (?:loading|initiali[sz]ing"
-        r"|in[_ ]progress)|race condition|too early",
+        r"|in[_ ]progress)|race condition|too early"
+        r"|still starting"
+        r"|during (?:driver|agent|boot|start)\w*",
     ),
     sentence(
         _C,
@@ -206,7 +208,9 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|(?:~ ?)?[1-9]\d{1,3} (?:gpu |compute )?nodes (?:within|at once|in|went|reboot|fail|down|show|lost|drop)"
         r"|\d+ of (?:the |our )?\d+ (?:gpu )?nodes|fleet[- ]wide|same (?:half|error|code"
         r"|xid) .{0,30}(?:nodes|machines|fresh cluster)"
-        r"|every node|all nodes|at the same (?:minute|moment|second)|nodes of the fleet|shut down \d+ nodes",
+        r"|every node|all nodes|at the same (?:minute|moment|second)|nodes of the fleet|shut down \d+ nodes"
+        r"|[1-9]\d{1,3} (?:\w+ ){0,4}nodes .{0,20}(?:reboot|unexpectedly|down|NotReady|fail|lost|went|died"
+        r"|drain)|half of (?:the |our )?(?:\w+ ){0,2}nodes",
     ),
     sentence(
         _C,
@@ -238,7 +242,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"(?:condition|taint|label|cordon\w*|drain\w*|reason|status|alert|annotation"
         r"|unschedulable)\w*.{0,80}(?:still|remains?|never clear\w*|not clear\w*|stays?|stuck|persists?|sticks"
         r"|not (?:reset|removed)|stale)|(?:still|remains?|stays?|stale|left ?over) .{0,30}(?:condition|taint|label"
-        r"|cordon\w*|drain\w*|reason|annotation|unschedulable|True)",
+        r"|cordon\w*|drain\w*|reason|annotation|unschedulable|True)"
+        r"|still (?:shows|lists|says|reports)\b",
     ),
     sentence(
         _C,

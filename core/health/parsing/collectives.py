@@ -156,7 +156,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     sentence(
         _N,
         "setting_cured",
-        r"NCCL_(?:IB_GID_INDEX|IB_HCA|SOCKET_IFNAME|IB_TIMEOUT|IB_TC|IB_SL)|(?:solved|fixed|resolved"
+        r"NCCL_(?:IB_GID_INDEX|IB_HCA|SOCKET_IFNAME|IB_TC|IB_SL)|(?:solved|fixed|resolved"
         r"|cured) by setting",
     ),
     sentence(

@@ -78,8 +78,10 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _G,
         "gpu_count_zero",
-        ("0 gpus", "zero gpus", "0 devices"),
-        r"(?:reports?|found|detected|sees?|saw|count|return(?:s|ed)?|shows?).{0,30}\b(?:0|zero) (?:GPUs"
+        ("0 gpus", "zero gpus", "0 devices", "found 0", "got 0"),
+        r"expected \d+,? (?:but )?(?:found|got|saw) 0\b|(?:got|found|saw) 0 of (?:4|8|16)\b|(?:reports?"
+        r"|found|detected|sees?|saw|count"
+        r"|return(?:s|ed)?|shows?).{0,30}\b(?:0|zero) (?:GPUs"
         r"|devices)(?:.{0,60}expect\w* (?P<expected>\d+))?",
     ),
     sentence(

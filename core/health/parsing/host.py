@@ -239,9 +239,20 @@ PATTERNS: tuple[LinePattern, ...] = (
     pattern(
         _L,
         "clock_skew",
-        ("clock skew", "time skew", "munge", "expired credential", "rewound credential", "chronyd", "ntpd", "ntp "),
+        (
+            "clock skew",
+            "time skew",
+            "munge",
+            "expired credential",
+            "credential expired",
+            "rewound credential",
+            "chronyd",
+            "ntpd",
+            "ntp ",
+        ),
         r"clock skew|time skew|munge.{0,80}(?:fail|expired|rewound|invalid|decode|error)|(?:Expired"
-        r"|Rewound) credential|(?:chrony|ntp)\w*.{0,40}(?:not sync|offset|unsync)",
+        r"|Rewound) credential|credential expired|time is .{0,20}(?:ahead|behind)|(?:chrony"
+        r"|ntp)\w*.{0,40}(?:not sync|offset|unsync)",
     ),
     sentence(
         _L,

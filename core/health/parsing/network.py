@@ -172,6 +172,12 @@ PATTERNS: tuple[LinePattern, ...] = (
     ),
     sentence(
         _W,
+        "interface_choice",
+        r"NCCL (?:picks|chose|uses|selects|selected) .{0,20}(?:eth\d|docker0|\blo\b|virbr0|overlay)"
+        r"|overlay network|hostNetwork",
+    ),
+    sentence(
+        _W,
         "subnet_manager",
         r"opensm|subnet manager|partition key|\bpkey\b|LID.{0,20}(?:unassigned|is 0)",
     ),
@@ -225,7 +231,8 @@ PATTERNS: tuple[LinePattern, ...] = (
         _W,
         "efa_retransmit",
         r"retrans\w*.{0,60}(?:\d{2,}|ris|high|increas)|packet loss|congestion|rx_drops.{0,30}(?:ris|increas"
-        r"|[1-9]\d)",
+        r"|[1-9]\d)"
+        r"|over-?subscri\w+|incast|NCCL_IB_TIMEOUT",
     ),
     pattern(
         _W,
