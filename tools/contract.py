@@ -86,5 +86,8 @@ class EffectTool(Generic[ArgsT]):
     """True: the provider itself answers a repeated call with the same token as the first."""
     may_repeat: bool = True
     """False: spends money without a token, so an unknown outcome always goes to a human."""
+    token_seconds: float | None = None
+    """How long the provider remembers a token. While it does, a call whose answer was lost is made again with the
+    same token, without a look: the provider knows better than a look tells. Afterwards a look decides."""
     settle_seconds: float = 0.0
     """How long the platform's reads may lag behind its writes: `Absent` is believed only after it."""

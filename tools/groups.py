@@ -16,9 +16,9 @@ from core.cluster.clusters import CapacityMode
 from core.json_value import JsonObject, JsonValue
 from core.messages.message import message
 from core.risk import Risk
-from tools.arguments import ToolArgs
+from tools.arguments import ByName, ToolArgs
 from tools.clients.base import Clients
-from tools.contract import Absent, CannotTell, EffectTool, Found, Intent, Observation
+from tools.contract import Absent, CannotTell, EffectTool, Found, Intent, Observation, ReadTool
 from tools.reading import child, children, number, text, texts
 
 _SAME_IN_BOTH: Final = (
@@ -66,6 +66,19 @@ class UpdateGroupsArgs(ToolArgs):
     removed: tuple[str, ...] = ()
     round: int = 0
     """Tells equal updates of one run apart: 8 to 5, back to 8, to 5 again are three."""
+
+
+class GroupModel(ToolArgs):
+    """What a new group takes over from one that is there."""
+
+    name: str
+    execution_role: str
+    lifecycle_uri: str
+    on_create: str
+    threads_per_core: int
+    subnet_ids: tuple[str, ...]
+    """The group's own, or the cluster's."""
+    security_group_ids: tuple[str, ...]
 
 
 def group_specification(group: GroupArgs) -> JsonObject:
@@ -132,6 +145,26 @@ def _described(clients: Clients, cluster: str) -> dict[str, JsonObject]:
     return {text(group, "InstanceGroupName"): group for group in children(answer, "InstanceGroups")}
 
 
+def _models(clients: Clients, args: ByName) -> tuple[GroupModel, ...]:
+    """Of every group, in the cluster's order. Raises `TargetNotFound` without the cluster."""
+    answer = clients.aws.call("sagemaker", "DescribeCluster", {"ClusterName": args.name})
+    of_cluster = child(answer, "VpcConfig")
+    return tuple(_model(group, of_cluster) for group in children(answer, "InstanceGroups"))
+
+
+def _model(group: JsonObject, of_cluster: JsonObject) -> GroupModel:
+    network = child(group, "OverrideVpcConfig") or of_cluster
+    return GroupModel(
+        name=text(group, "InstanceGroupName"),
+        execution_role=text(group, "ExecutionRole"),
+        lifecycle_uri=text(group, "LifeCycleConfig", "SourceS3Uri"),
+        on_create=text(group, "LifeCycleConfig", "OnCreate"),
+        threads_per_core=number(group, "ThreadsPerCore") or 2,
+        subnet_ids=tuple(texts(network, "Subnets")),
+        security_group_ids=tuple(texts(network, "SecurityGroupIds")),
+    )
+
+
 def _targets(clients: Clients, args: UpdateGroupsArgs) -> JsonObject:
     """What was there before the first call: group name -> target count."""
     return {
@@ -166,6 +199,8 @@ def _is_updated(clients: Clients, args: UpdateGroupsArgs, intent: Intent) -> Obs
             return CannotTell(message("tools.group_changed_since", group=name, cluster=args.cluster))
     return Absent()
 
+
+GROUP_MODELS: Final[ReadTool[ByName, tuple[GroupModel, ...]]] = ReadTool(name="group_models", read=_models)
 
 UPDATE_GROUPS: Final[EffectTool[UpdateGroupsArgs]] = EffectTool(
     name="update_groups",

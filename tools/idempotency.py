@@ -165,6 +165,8 @@ class EffectLedger:
 
     def _reconcile(self, run: Run, effect: Effect, tool: EffectTool[ArgsT], args: ArgsT) -> JsonObject:
         """An intent without an outcome: a call may have been made, and may have worked."""
+        if _remembers_token(effect, tool, self._clock.now()):
+            return self._repeat(run, effect, tool, args)
         match self._look(effect, tool, args):
             case Found(result):
                 return self._adopt(run, effect, tool, result)
@@ -181,7 +183,7 @@ class EffectLedger:
             # A clock that was set back must not make the wait longer than the platform needs.
             until = min(effect.called_at + settle, now + settle)
             raise LookAgainLater(until, message("effects.settling", call=tool.call))
-        if not (tool.may_repeat or tool.honours_token):
+        if not (tool.may_repeat or (tool.honours_token and not _has_forgotten_token(effect, tool, now))):
             raise self._unknown(run, effect, tool, message("effects.not_repeatable"))
         self._permit(run, _planned(effect, tool))
         effect = self._commit_intent(run, replace(effect, fence=run.fence, called_at=now), before=effect.before)
@@ -260,6 +262,18 @@ class EffectLedger:
             self._repository.settle_effects(run, tuple(self._settled.values()))
             self._settled.clear()
         return stored or {}
+
+
+def _remembers_token(effect: Effect, tool: EffectTool[ArgsT], now: datetime) -> bool:
+    """Only where the provider says for how long it does."""
+    return tool.token_seconds is not None and not _has_forgotten_token(effect, tool, now)
+
+
+def _has_forgotten_token(effect: Effect, tool: EffectTool[ArgsT], now: datetime) -> bool:
+    """The token may have been used from the intent on, whenever the call was last repeated."""
+    if tool.token_seconds is None:
+        return False
+    return not timedelta(0) <= now - effect.intended_at < timedelta(seconds=tool.token_seconds)
 
 
 def _as_json(args: BaseModel) -> JsonObject:

@@ -23,6 +23,10 @@ class VpcSubnetArgs(ToolArgs):
     vpc_id: str
 
 
+class SubnetIds(ToolArgs):
+    ids: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subnet:
     subnet_id: str
@@ -45,6 +49,13 @@ def _subnets(clients: Clients, args: VpcSubnetArgs) -> tuple[Subnet, ...]:
     return tuple(sorted((_subnet(row) for row in found), key=lambda subnet: subnet.subnet_id))
 
 
+def _by_id(clients: Clients, args: SubnetIds) -> tuple[Subnet, ...]:
+    """In the order asked for."""
+    found = clients.aws.pages("ec2", SUBNET.describe, {"SubnetIds": args.ids}, SUBNET.listed_under) if args.ids else ()
+    rows = {subnet.subnet_id: subnet for subnet in map(_subnet, found)}
+    return tuple(rows[name] for name in args.ids if name in rows)
+
+
 def _subnet(row: JsonObject) -> Subnet:
     return Subnet(
         subnet_id=text(row, "SubnetId"),
@@ -55,3 +66,4 @@ def _subnet(row: JsonObject) -> Subnet:
 
 
 SUBNETS: Final[ReadTool[VpcSubnetArgs, tuple[Subnet, ...]]] = ReadTool(name="subnets", read=_subnets)
+SUBNETS_BY_ID: Final[ReadTool[SubnetIds, tuple[Subnet, ...]]] = ReadTool(name="subnets_by_id", read=_by_id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from core.messages.en import add_capacity as en_add_capacity
 from core.messages.en import agent as en_agent
 from core.messages.en import chat as en_chat
 from core.messages.en import cli as en_cli
@@ -27,6 +28,7 @@ from core.messages.en import submit_job as en_submit_job
 from core.messages.en import targets as en_targets
 from core.messages.en import tools as en_tools
 from core.messages.en import workflows as en_workflows
+from core.messages.zh import add_capacity as zh_add_capacity
 from core.messages.zh import agent as zh_agent
 from core.messages.zh import chat as zh_chat
 from core.messages.zh import cli as zh_cli
@@ -49,6 +51,7 @@ from core.messages.zh import workflows as zh_workflows
 
 _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "en": (
+        en_add_capacity.TEXTS,
         en_agent.TEXTS,
         en_chat.TEXTS,
         en_cli.TEXTS,
@@ -70,6 +73,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_workflows.TEXTS,
     ),
     "zh": (
+        zh_add_capacity.TEXTS,
         zh_agent.TEXTS,
         zh_chat.TEXTS,
         zh_cli.TEXTS,

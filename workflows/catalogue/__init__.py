@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from workflows.catalogue.add_capacity.operation import AddCapacity
+from workflows.catalogue.add_capacity.workflow import WORKFLOW as ADD_CAPACITY
 from workflows.catalogue.create_cluster.operation import CreateCluster
 from workflows.catalogue.create_cluster.workflow import WORKFLOW as CREATE_CLUSTER
 from workflows.catalogue.delete_cluster.operation import DeleteCluster
@@ -13,5 +15,5 @@ from workflows.catalogue.submit_job.workflow import WORKFLOW as SUBMIT_JOB
 from workflows.definition import AnyWorkflow
 from workflows.operations import Operation
 
-WORKFLOWS: Final[tuple[AnyWorkflow, ...]] = (CREATE_CLUSTER, DELETE_CLUSTER, SUBMIT_JOB)
-OPERATIONS: Final[tuple[Operation, ...]] = (CreateCluster(), DeleteCluster(), SubmitJob())
+WORKFLOWS: Final[tuple[AnyWorkflow, ...]] = (CREATE_CLUSTER, DELETE_CLUSTER, SUBMIT_JOB, ADD_CAPACITY)
+OPERATIONS: Final[tuple[Operation, ...]] = (CreateCluster(), DeleteCluster(), SubmitJob(), AddCapacity())

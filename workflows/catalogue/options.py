@@ -15,6 +15,7 @@ from tools.plans import TrainingPlan
 from workflows.catalogue.market import Market
 
 MAX_TYPES = 8
+MAX_SIMILAR_TYPES = 3
 _COUNTS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -70,6 +71,24 @@ def type_options(market: Market, types: Sequence[InstanceType], *, wish: str, co
         )
         for kind in ranked
     )
+
+
+def similar_types(market: Market, instance_type: str, zone_id: str, count: int) -> list[InstanceType]:
+    """Of the same kind of accelerator, in the same zone, with quota for `count`; the same model first, then size."""
+    own = market.figures(instance_type)
+    if own is None:
+        return []
+
+    def rank(kind: InstanceType) -> tuple[bool, int, int]:
+        price, own_price = market.price(kind.name) or 0, market.price(own.name) or 0
+        return kind.gpu_model != own.gpu_model, abs(kind.accelerators - own.accelerators), abs(price - own_price)
+
+    fitting = [
+        kind
+        for kind in market.accelerated_types(zone_id)
+        if kind.name != own.name and kind.accelerator is own.accelerator and market.quota_left(kind.name) >= count
+    ]
+    return sorted(fitting, key=rank)[:MAX_SIMILAR_TYPES]
 
 
 def capacity_options(

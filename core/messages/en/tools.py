@@ -17,4 +17,5 @@ TEXTS: dict[str, str] = {
     "tools.job_of_others": "A job named {name!r} exists in {namespace}, and this run did not submit it.",
     "tools.job_differs": "The job {name!r} in {namespace} is ours, but it was submitted with another specification.",
     "tools.group_changed_since": "The instance group {group!r} of {cluster!r} no longer looks as it did before this change: somebody else may be changing it.",
+    "tools.nodes_not_added": "No node was added to the instance group {group!r}: {code}.",
 }

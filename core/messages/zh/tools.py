@@ -17,4 +17,5 @@ TEXTS: dict[str, str] = {
     "tools.job_of_others": "命名空间 {namespace} 中已有名为 {name!r} 的作业，且不是本次运行提交的。",
     "tools.job_differs": "命名空间 {namespace} 中的作业 {name!r} 由我们提交，但规格不同。",
     "tools.group_changed_since": "集群 {cluster!r} 的实例组 {group!r} 与本次更改之前不同：可能有人正在修改它。",
+    "tools.nodes_not_added": "未能向实例组 {group!r} 添加节点：{code}。",
 }

@@ -8,38 +8,36 @@ its evidence), and silence (nobody tries any more: escalate).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Final
 
 from core.cluster.clusters import ClusterStatus, InstanceStatus, Node
-from core.ids import EvidenceId, StepName
+from core.ids import StepName
 from core.messages.message import Message, message
 from core.reasons import FailureClass
 from tools.arguments import ByName
 from tools.clusters import DESCRIBE_CLUSTER, ClusterDetails
 from tools.eks import ACTIVE, ADDONS, AddonsArgs
-from tools.events import CLUSTER_EVENTS, ClusterEvent, EventsArgs, classify
-from tools.logs import NODE_LOG_TAIL, NodeLogArgs
+from tools.events import classify
 from tools.nodes import CLUSTER_NODES, ClusterNodes, NodesArgs
 from tools.reading import moment
 from workflows.catalogue.create_cluster.control_plane import DEPENDENCIES, addon_failure
 from workflows.catalogue.create_cluster.params import CreateClusterParams, Target
-from workflows.catalogue.create_cluster.shortage import Shortage, ask_for_capacity, question_name
+from workflows.catalogue.create_cluster.shortage import ask_for_capacity, question_name
 from workflows.catalogue.failures import fail
 from workflows.catalogue.pace import ADDON_BUDGET, NODES_BUDGET, next_look
+from workflows.catalogue.trouble import (
+    errors_of,
+    find_shortage,
+    keep_events,
+    lasting_fault,
+    node_failed,
+    said,
+    somebody_tries,
+)
 from workflows.definition import Done, Next, Outcome, StepContext, Wait
 
 VERIFY, CHANGE_CAPACITY = StepName("verify"), StepName("change_capacity")
 
-_ROUND: Final = timedelta(minutes=8)
-"""HyperPod tries a node again after about ten minutes: in this long each node fails once at most."""
-_ROUND_IS_OVER: Final = timedelta(minutes=3)
-"""After the first refusal: by then every node of the round has been tried."""
-_CAME_BACK: Final = timedelta(minutes=5)
-"""A fault this much later is another attempt's, not the same one told twice."""
-_NO_NEW_ATTEMPT: Final = timedelta(minutes=30)
-_AT_ONCE: Final = frozenset({FailureClass.PERMISSION, FailureClass.QUOTA})
-"""Another attempt cannot end otherwise."""
 _GONE_WRONG: Final = frozenset({ClusterStatus.FAILED, ClusterStatus.ROLLING_BACK, ClusterStatus.DELETING})
 
 
@@ -95,76 +93,24 @@ def _look_for_trouble(
 ) -> Outcome:
     # The step begins anew after a human's answer and after a retry: what went wrong before is over then.
     since = ctx.step_started_at
-    errors = [
-        event
-        for event in ctx.read(CLUSTER_EVENTS, EventsArgs(cluster=params.name, after=since, errors_only=True))
-        if event.group in {target.group, ""}
-    ]
-    shortage = _shortage(ctx, target, errors, running)
+    errors = errors_of(ctx, params.name, target.group, since)
+    patient_until = moment(ctx.run.data, "patient_until")
+    shortage = find_shortage(errors, wanted=target.count, running=running, now=ctx.now, patient_until=patient_until)
     if shortage is not None:
         return ask_for_capacity(ctx, params, target, shortage)
-    fault = _lasting_fault(errors)
+    fault = lasting_fault(errors)
     if fault is not None:
-        return _node_failed(ctx, params, details, fault)
+        text = message("create_cluster.node_failed", group=fault.group, reason=said(fault))
+        return node_failed(ctx, params.name, details.cluster.arn, fault, text)
     waited = ctx.now - since
-    if waited > NODES_BUDGET and not _somebody_tries(ctx, params):
-        evidence = _keep_events(ctx, errors)
+    if waited > NODES_BUDGET and not somebody_tries(ctx, params.name):
+        evidence = keep_events(ctx, errors)
         text = message("create_cluster.nodes_given_up", total=target.count, minutes=int(waited.total_seconds() // 60))
         return fail(FailureClass.UNKNOWN, text, evidence)
     why = message("create_cluster.waiting_for_nodes", count=target.count)
     if errors:
-        why = message("create_cluster.node_tried_again", reason=_said(errors[-1]))
+        why = message("create_cluster.node_tried_again", reason=said(errors[-1]))
     return Wait(delay=next_look(since, ctx.now), why=why)
-
-
-def _shortage(ctx: StepContext, target: Target, errors: Sequence[ClusterEvent], running: int) -> Shortage | None:
-    """Present only when the first round of attempts is over and the person has not chosen to wait."""
-    patient_until = moment(ctx.run.data, "patient_until")
-    if patient_until is not None and ctx.now < patient_until:
-        return None
-    refused = [event for event in errors if event.failure_class is FailureClass.CAPACITY]
-    if not refused or ctx.now - refused[0].time < _ROUND_IS_OVER:
-        return None
-    recent = [event for event in errors if ctx.now - event.time <= _ROUND and event.resource_type == "Instance"]
-    if not any(event.failure_class is FailureClass.CAPACITY for event in recent):
-        return None
-    # Only the newest events are told their reason; the others of the same round failed for the same one.
-    missing = sum(event.failure_class is FailureClass.CAPACITY or not event.failure_message for event in recent)
-    missing = min(missing, target.count - running)
-    if missing <= 0:
-        return None
-    return Shortage(got=target.count - missing, wanted=target.count, said=_said(refused[-1]))
-
-
-def _lasting_fault(errors: Sequence[ClusterEvent]) -> ClusterEvent | None:
-    """The newest event of a fault that another attempt has not cured, or cannot."""
-    first: dict[FailureClass, datetime] = {}
-    for event in errors:
-        kind = event.failure_class
-        if kind is FailureClass.CAPACITY or not event.failure_message:
-            continue  # the first is asked about; of the second nobody knows what it was
-        if kind in _AT_ONCE or event.time - first.setdefault(kind, event.time) >= _CAME_BACK:
-            return event
-    return None
-
-
-def _somebody_tries(ctx: StepContext, params: CreateClusterParams) -> bool:
-    recent = ctx.now - _NO_NEW_ATTEMPT
-    return bool(ctx.read(CLUSTER_EVENTS, EventsArgs(cluster=params.name, after=recent)))
-
-
-def _node_failed(
-    ctx: StepContext, params: CreateClusterParams, details: ClusterDetails, event: ClusterEvent
-) -> Outcome:
-    evidence = [_keep_events(ctx, [event])]
-    if event.instance_id:
-        args = NodeLogArgs(
-            cluster=params.name, cluster_arn=details.cluster.arn, group=event.group, instance_id=event.instance_id
-        )
-        if tail := ctx.read(NODE_LOG_TAIL, args):
-            evidence.append(ctx.keep_evidence("lifecycle_log", tail))
-    text = message("create_cluster.node_failed", group=event.group, reason=_said(event))
-    return fail(event.failure_class, text, *evidence)
 
 
 def _cluster_failed(ctx: StepContext, params: CreateClusterParams, details: ClusterDetails | None) -> Outcome:
@@ -185,21 +131,8 @@ def _look_again(ctx: StepContext, why: Message) -> Wait:
     return Wait(delay=next_look(ctx.step_started_at, ctx.now), why=why)
 
 
-def _keep_events(ctx: StepContext, events: Sequence[ClusterEvent]) -> EvidenceId:
-    lines = (
-        f"{event.time.isoformat()} {event.level} {event.group} {event.instance_id} {event.description}"
-        f" {event.failure_message}"
-        for event in events
-    )
-    return ctx.keep_evidence("cluster_events", "\n".join(lines) or "no error events")
-
-
 def _list_nodes(nodes: Sequence[Node]) -> str:
     return "\n".join(f"{node.logical_id} {node.status} ready={node.is_ready} {node.message}" for node in nodes)
-
-
-def _said(event: ClusterEvent) -> str:
-    return event.failure_message or event.description
 
 
 def _accelerators(nodes: ClusterNodes) -> int:

@@ -6,14 +6,12 @@ what it already has stay, and the answer says what is given back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.cluster.clusters import CapacityMode
-from core.cluster.instance_types import InstanceType
 from core.ids import StepName
 from core.json_value import JsonObject, JsonValue
 from core.messages.message import Message, message
@@ -25,23 +23,14 @@ from workflows.catalogue.create_cluster.control_plane import group_of
 from workflows.catalogue.create_cluster.network import has_room_for_zone, make_zone_subnet
 from workflows.catalogue.create_cluster.params import MAX_NODES, WORKERS, CreateClusterParams, Target
 from workflows.catalogue.market import Market
-from workflows.catalogue.options import capacity_value, option, recommend_first
+from workflows.catalogue.options import capacity_value, option, recommend_first, similar_types
 from workflows.catalogue.pace import DELETION_BUDGET, next_look
+from workflows.catalogue.trouble import Shortage
 from workflows.definition import Ask, Next, Outcome, StepContext, Wait
 
 WAIT_NODES: Final = StepName("wait_nodes")
 _PATIENCE: Final = timedelta(minutes=90)
 """Who chose to wait is asked again after this long without the missing nodes."""
-_MAX_OTHER_TYPES: Final = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortage:
-    """`said` is AWS's sentence."""
-
-    got: int
-    wanted: int
-    said: str
 
 
 class CapacityAnswer(BaseModel):
@@ -235,22 +224,8 @@ def _other_zones(ctx: StepContext, market: Market, target: Target) -> list[Optio
 
 
 def _other_types(market: Market, target: Target) -> list[Option]:
-    """Of the same kind of accelerator, in the same zone, with quota for all of them; the same model first."""
-    own = market.figures(target.instance_type)
-    if own is None or target.mode is CapacityMode.TRAINING_PLAN:
+    if target.mode is CapacityMode.TRAINING_PLAN:
         return []
-
-    def rank(kind: InstanceType) -> tuple[bool, int, int]:
-        price, own_price = market.price(kind.name) or 0, market.price(own.name) or 0
-        return kind.gpu_model != own.gpu_model, abs(kind.accelerators - own.accelerators), abs(price - own_price)
-
-    fitting = [
-        kind
-        for kind in market.accelerated_types(target.zone_id)
-        if kind.name != own.name
-        and kind.accelerator is own.accelerator
-        and market.quota_left(kind.name) >= target.count
-    ]
     return [
         option(
             capacity_value(target.mode, target.count, type=kind.name),
@@ -259,7 +234,7 @@ def _other_types(market: Market, target: Target) -> list[Option]:
             message("create_cluster.gives_back", group=target.group),
             market.price_text(kind.name, target.count),
         )
-        for kind in sorted(fitting, key=rank)[:_MAX_OTHER_TYPES]
+        for kind in similar_types(market, target.instance_type, target.zone_id, target.count)
     ]
 
 
