@@ -118,13 +118,23 @@ def all_numbers(text: str) -> frozenset[float]:
     """Every amount that a normalised text names, whatever it counts; `1.2t` also names its 1200 GiB."""
     found = set()
     for match in _NUMBER.finditer(text):
+        if match["zh"] is None and _is_inside_a_name(text, match.start()):
+            continue
         value = float(match["digits"].replace(",", "")) if match["digits"] and not match["zh_scale"] else _value(match)
         if value is None:
             continue
         found.add(float(value))
-        if re.match(r"\s*t(?:i?b)?\b", text[match.end() :]):
-            found |= {value * 1000, value * 1024, round(value * 1200 / 1.2)}
+        if re.match(r"\s*t(?:i?b)?\b", text[match.end() : match.end() + 8]):
+            found |= {float(round(value * 1000)), float(round(value * 1024))}
     return frozenset(found)
+
+
+def _is_inside_a_name(text: str, start: int) -> bool:
+    """The `2` of `usw2` and the `48` of `p5.48xlarge` are no amounts; that of `x2` is."""
+    before = text[start - 1] if start else " "
+    if before == "x" and not text[max(0, start - 2) : start - 1].isalnum():
+        return False
+    return before.isascii() and (before.isalnum() or before in "-_.")
 
 
 def _is_free(text: str, match: re.Match[str]) -> bool:
