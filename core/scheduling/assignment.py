@@ -10,6 +10,7 @@ from typing import NamedTuple
 from core.scheduling.placement import PlacementShort
 from core.scheduling.policies import FungibilityPreference
 from core.scheduling.quantities import Slot, Usage
+from core.scheduling.quota_tree import QueueNode
 from core.scheduling.world import Placement
 
 
@@ -144,3 +145,31 @@ class Assignment:
             for podset in self.podsets
             for resource, choice in podset.flavors.items()
         }
+
+
+@dataclass(frozen=True, slots=True)
+class PlainWish:
+    """What a workload of one podset and one resource asks of the only flavor there is for it."""
+
+    podset: str
+    count: int
+    resource: str
+    flavor: str
+    slot: Slot
+    amount: int
+    totals: Mapping[str, int]
+
+    def refused(self, queue: QueueNode) -> Assignment:
+        """What the search would come to when preemption finds nobody."""
+        level = queue.borrow_level(self.slot, self.amount)[0]
+        choice = FlavorChoice(self.flavor, self.slot, FitMode.NO_CANDIDATES, level)
+        free = max(0, queue.available(self.slot))
+        return Assignment(
+            podsets=[PodSetAssignment(self.podset, self.count, {self.resource: choice}, self.totals)],
+            mode=FitMode.NO_CANDIDATES,
+            level=level,
+            usage=((self.slot, self.amount),),
+            attempts=[
+                FlavorAttempt(self.podset, self.flavor, self.resource, FlavorOutcome.NEEDS_VICTIMS, self.amount, free)
+            ],
+        )

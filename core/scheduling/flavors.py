@@ -18,6 +18,7 @@ from core.scheduling.assignment import (
     FlavorChoice,
     FlavorOutcome,
     ModeLevel,
+    PlainWish,
     PodSetAssignment,
     rank,
 )
@@ -117,6 +118,32 @@ class FlavorAssigner:
         longest = max((len(group.options) for group in self._groups[queue.name].values()), default=0)
         found = (_Run(self, pending, queue, None).wish(index) for index in (None, *range(longest)))
         return [wish for wish in found if wish is not None]
+
+    def plain_wish(self, pending: Pending, queue: QueueNode) -> PlainWish | None:
+        """`None` for everything that takes a search: several podsets, resources or flavors, elastic slices.
+
+        Also when the queue could not preempt for it at all: that is another refusal.
+        """
+        if not pending.knows_plain_wish:
+            pending.plain_wish, pending.knows_plain_wish = self._plain_wish(pending, queue), True
+        return pending.plain_wish
+
+    def _plain_wish(self, pending: Pending, queue: QueueNode) -> PlainWish | None:
+        reclaims = queue.facts.preemption.reclaim_in_cohort is not PreemptionPolicy.NEVER
+        if len(pending.facts.podsets) != 1 or pending.is_elastic_slice or not reclaims or self._topologies:
+            return None
+        gates = self._gates
+        ((ask,),) = pending.grouped_asks(None, reclaimable=gates.reclaimable_pods, elastic=gates.elastic_slices)
+        groups = self._groups[queue.name]
+        covered = [resource for resource in ask.totals if resource in groups]
+        if len(covered) != 1 or any(n and r not in groups and r != PODS for r, n in ask.totals.items()):
+            return None
+        (resource,) = covered
+        if len(groups[resource].options) != 1 or self.wishes(pending, queue) == []:
+            return None
+        option = groups[resource].options[0]
+        slot = option.slots[resource]
+        return PlainWish(ask.podset.name, ask.count, resource, option.name, slot, ask.totals[resource], ask.totals)
 
     def is_active(self, queue: QueueNode) -> bool:
         """A queue that names a missing flavor takes no part."""

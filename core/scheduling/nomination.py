@@ -71,9 +71,22 @@ class Nominator:
             is_fresh = self._gates.preserve_scan_progress and cycle - scan.cycle <= 1
             if not is_fresh:
                 pending.scan = None
-        nomination = self._decide(pending, queue, None)
+        nomination = self._plainly_refused(pending, queue) or self._decide(pending, queue, None)
         self._remember(nomination, generation, cycle)
         return nomination
+
+    def _plainly_refused(self, pending: Pending, queue: QueueNode) -> Nomination | None:
+        """The common case of a long backlog, decided without a search: one podset of one resource and one possible
+        flavor, too little free, and nobody whom fair sharing would let it take. `None` = decide properly.
+        """
+        if not self._snapshot.config.fair_sharing or pending.can_shrink:
+            return None
+        plain = self.assigner.plain_wish(pending, queue)
+        if plain is None or plain.amount <= queue.available(plain.slot) or plain.amount > queue.potential[plain.slot]:
+            return None
+        if not self._finder.is_hopeless(pending, queue, plain.slot, plain.amount):
+            return None
+        return Nomination(pending, queue, plain.refused(queue), [])
 
     def renominate(self, nomination: Nomination, generation: int, cycle: int) -> None:
         """Decide again within the cycle, keeping to the flavors found before."""

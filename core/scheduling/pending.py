@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from core.scheduling.assignment import PlainWish
 from core.scheduling.holders import EARLIEST
 from core.scheduling.quantities import PODS, UNLIMITED
 from core.scheduling.world import PendingWorkload, PodSetRequest
@@ -45,6 +46,9 @@ class Pending:
         self.scan: ScanState | None = None
         self.is_preemptor = False
         """Its victims were told to go in its last cycle."""
+        self.plain_wish: PlainWish | None = None
+        self.knows_plain_wish = False
+        """`plain_wish` was worked out: it depends on nothing that changes while the workload waits."""
         self._full_asks: list[list[PodSetAsk]] | None = None
         """Worked out once: the gates do not change while it waits."""
         self.replaced_uids = frozenset(

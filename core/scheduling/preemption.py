@@ -45,6 +45,17 @@ class VictimFinder:
         takes_own = any(victim.holder.queue is queue for victim in victims)
         return ModeLevel(FitMode.PREEMPT if takes_own else FitMode.RECLAIM, level)
 
+    def is_hopeless(self, pending: Pending, queue: QueueNode, slot: Slot, amount: int) -> bool:
+        """Whether fair sharing surely finds nobody for one slot; False when it takes a search to tell."""
+        quest = VictimQuest(
+            queue=queue,
+            priority=pending.priority,
+            queued_at_s=pending.queued_at_s,
+            usage=((slot, amount),),
+            needed=frozenset((slot,)),
+        )
+        return FairSearch(self._snapshot, quest).is_hopeless()
+
     def victims(
         self,
         pending: Pending,

@@ -28,15 +28,12 @@ class FairSearch:
         self._victims: list[Victim] = []
 
     def find(self) -> list[Victim]:
-        queue, usage = self._quest.queue, self._quest.usage
-        queue.add_all(usage)
-        if self._is_hopeless():
-            queue.remove_all(usage)
+        if self.is_hopeless():
             return []
-        queue.remove_all(usage)
         candidates = _candidates(self._snapshot, self._quest)
         if not candidates:
             return []
+        queue, usage = self._quest.queue, self._quest.usage
         queue.add_all(usage)
         try:
             is_enough = self._search(candidates)
@@ -49,27 +46,28 @@ class FairSearch:
         restore(self._snapshot, kept)
         return kept
 
-    def _is_hopeless(self) -> bool:
+    def is_hopeless(self) -> bool:
         """A quick no, in a cohort of queues alone: nobody lives further beyond its quota than the preemptor would.
 
-        Both strategies then fail for every queue, whoever its candidates are. The preemptor's usage is added.
+        Both strategies then fail for every queue, whoever its candidates are.
         """
         quest, own = self._quest, self._quest.queue
         if len(own.path) != 1 or own.path[0].cohorts:
             return False
-        gates = self._snapshot.config.gates
-        if gates.fair_sharing_preempt_within_nominal and own.is_within_nominal(quest.needed):
-            return False
+        own.add_all(quest.usage)
+        try:
+            gates = self._snapshot.config.gates
+            if gates.fair_sharing_preempt_within_nominal and own.is_within_nominal(quest.needed):
+                return False
+            rank = self._share(own).rank
+            for queue in own.path[0].queues:
+                if queue is not own and not queue.is_within_nominal(quest.needed) and rank <= self._share(queue).rank:
+                    return False
+        finally:
+            own.remove_all(quest.usage)
         within = own.facts.preemption.within_queue
         holders = self._snapshot.holders_of(own)
-        if next(holders.candidates(within, quest.priority, quest.queued_at_s, quest.needed), None) is not None:
-            return False
-        rank = self._share(own).rank
-        return all(
-            rank > self._share(queue).rank
-            for queue in own.path[0].queues
-            if queue is not own and not queue.is_within_nominal(quest.needed)
-        )
+        return next(holders.candidates(within, quest.priority, quest.queued_at_s, quest.needed), None) is None
 
     def _search(self, candidates: dict[str, _Line]) -> bool:
         config = self._snapshot.config

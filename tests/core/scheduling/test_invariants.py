@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,9 @@ from core.messages.message import Language
 from core.scheduling.decisions import CycleResult, Outcome
 from core.scheduling.explain import admits, applied, explain
 from core.scheduling.loops import LoopDetector
+from core.scheduling.nomination import Nominator
 from core.scheduling.policies import Gates, PreemptionPolicy, SchedulerConfig
+from core.scheduling.preemption_fair import FairSearch
 from core.scheduling.quantities import Slot
 from core.scheduling.quota_tree import CohortNode, QuotaNode, QuotaTree
 from core.scheduling.refusals import RefusalReason
@@ -267,3 +270,18 @@ def test_every_victim_is_needed(start: World, seed: int) -> None:
             if len(pinned) > 1 or waiting.podsets[0].min_count is not None:
                 continue  # another flavor or a smaller size may do without them
             assert not admits(replace(now, admitted=left, pending=()), waiting)
+
+
+@given(worlds(fair=True), st.integers(0, 10_000))
+@RUNS
+def test_the_short_cuts_of_fair_sharing_decide_as_the_search_does(start: World, seed: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Nominator, "_plainly_refused", lambda self, pending, queue: None)
+        patch.setattr(FairSearch, "is_hopeless", lambda self: False)
+        _, searched = history(start, seed)
+
+    _, cut_short = history(start, seed)
+
+    assert [(r.admitted, r.evictions) for r in cut_short] == [(r.admitted, r.evictions) for r in searched]
+    reasons = [[(d.uid, d.refusal and d.refusal.reason) for d in r.decisions] for r in cut_short]
+    assert reasons == [[(d.uid, d.refusal and d.refusal.reason) for d in r.decisions] for r in searched]
