@@ -8,6 +8,7 @@ from evals import parity
 from evals.bench_logs import logs
 from evals.bench_replay import replay
 from evals.bench_scheduling import scheduling
+from evals.crash import crash
 from evals.detectors import detectors
 from evals.diagnose import diagnose
 from evals.goodput import goodput
@@ -22,6 +23,7 @@ def _group() -> None:
     """Keeps the commands' names even while there is only one of them."""
 
 
+eval_app.command("crash")(crash)
 eval_app.command("parity")(parity.parity)
 eval_app.command("detectors")(detectors)
 eval_app.command("diagnose")(diagnose)

@@ -92,6 +92,11 @@ class BotoAws:
             self._account = str(self.call("sts", "GetCallerIdentity", {})["Account"])
         return self._account
 
+    def open_clients(self, services: Sequence[str]) -> None:
+        """Makes what calls to these services need, without a connection: for a process that forks others."""
+        for service in services:
+            self._client(service)
+
     def call(self, service: str, operation: str, params: JsonObject) -> JsonObject:
         client = self._client(service)
         name = f"{service}:{operation}"

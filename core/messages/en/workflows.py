@@ -18,4 +18,5 @@ TEXTS: dict[str, str] = {
     "workflows.choice_not_answered": "no answer to a question gave it",
     "workflows.choice_not_said": "the requester did not say it",
     "workflows.choice_not_scoped": "it did not come from a runbook's own request",
+    "workflows.not_measured": "There is no workflow {name}. Measured are: {known}.",
 }

@@ -18,4 +18,5 @@ TEXTS: dict[str, str] = {
     "workflows.choice_not_answered": "没有任何回答给出过它",
     "workflows.choice_not_said": "请求者没有说过",
     "workflows.choice_not_scoped": "并非来自运行手册自身的请求",
+    "workflows.not_measured": "没有名为 {name} 的工作流。可测量的有：{known}。",
 }
