@@ -24,9 +24,9 @@ from state.records import Question
 _YES = phrases(
     """yes | y | yep | yeah | ok | okay | sure | approve | approved | i approve | go | go ahead | go for it | do it
     | confirm | confirmed | sounds good | looks good | lgtm | yes please | please do | proceed | agreed | accept | fine
-    | alright     | yes go ahead | ok go ahead | yes do it | yes approve | 批准 | 同意 | 可以 | 可以的 | 好
+    | alright | all right | fine by me | works for me | ship it | yes go ahead | ok go ahead | yes do it | yes approve | 批准 | 同意 | 可以 | 可以的 | 好
     | 好的 | 好吧 | 行 | 是 | 是的
-    | 对 | 对的 | 确认 | 没问题 | 执行 | 执行吧 | 开始 | 开始吧 | 就这样 | 通过 | 我同意 | 我批准 | 嗯"""
+    | 对 | 对的 | 没错 | 确认 | 没问题 | 来吧 | 去做吧 | 就这么办 | 执行 | 执行吧 | 开始 | 开始吧 | 就这样 | 通过 | 我同意 | 我批准 | 嗯"""
 )
 _NO = phrases(
     """no | n | nope | reject | rejected | deny | denied | decline | stop | cancel | cancel it | never mind | nevermind
@@ -34,6 +34,7 @@ _NO = phrases(
     | 不 | 不要 | 不行 | 不可以
     | 取消 | 不同意 | 算了 | 否 | 别 | 不用了 | 停 | 放弃 | 不批准"""
 )
+_POLITE = phrases("please | thanks | thank you | thx | ty | 谢谢 | 谢了 | 多谢 | 麻烦了 | 辛苦了")
 _ORDINALS = {
     word: place
     for place, spellings in enumerate(
@@ -88,10 +89,19 @@ def answer_in_words(question: Question, text: str, *, region: str) -> SpokenAnsw
     return None
 
 
+def verdict(text: str) -> str | None:
+    """`APPROVE` or `REJECT` for a message of nothing but yes or no (`looks good, go`, 好的，批准); else `None`."""
+    compact = " ".join(re.sub(r"[,，.。!！;；]", " ", normalise(text)).split())
+    pieces = [piece.strip() for piece in re.split(r"[,，.。!！;；]+", normalise(text)) if piece.strip()]
+    meant = [piece for piece in pieces if piece not in _POLITE]
+    for wanted, spellings in ((APPROVE, _YES), (REJECT, _NO)):
+        if compact in spellings or (meant and all(piece in spellings for piece in meant)):
+            return wanted
+    return None
+
+
 def _decision(question: Question, plain: str) -> SpokenAnswer | None:
-    compact = re.sub(r"[,，.。!！]", " ", plain)
-    compact = " ".join(compact.split())
-    wanted = APPROVE if compact in _YES else REJECT if compact in _NO else None
+    wanted = verdict(plain)
     if wanted is not None:
         return next((SpokenAnswer(option_id=option.id) for option in question.options if option.value == wanted), None)
     return _by_place(question, plain)

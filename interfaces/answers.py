@@ -10,19 +10,17 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent.answers import verdict
 from core.json_value import JsonValue
 from core.messages.message import Language, message
-from core.questions import APPROVE, REJECT, Option, QuestionKind
+from core.questions import Option, QuestionKind
 from core.reasons import InputRefused, RefusalReason
 from state.records import Question
 
-_APPROVING = frozenset(
-    {"y", "yes", "approve", "approved", "ok", "okay", "go", "是", "好", "好的", "可以", "同意", "批准", "确认"}
-)
-_REJECTING = frozenset({"n", "no", "reject", "rejected", "否", "不", "不要", "不行", "不同意", "拒绝", "驳回"})
 _LONGEST_VALUE = 64
 _MOST_WORDS = 3
 _MOST_DIGITS = 9
+_SENTENCE = re.compile(r"[?？,，;；。]|[\u4e00-\u9fff]{4}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +70,8 @@ def _meant(question: Question, wanted: str) -> Option | None:
     if not wanted:
         return None
     if question.kind is QuestionKind.APPROVAL:
-        verdict = APPROVE if wanted in _APPROVING else REJECT if wanted in _REJECTING else None
-        return next((option for option in question.options if verdict is not None and option.value == verdict), None)
+        meant = verdict(wanted)
+        return next((option for option in question.options if meant is not None and option.value == meant), None)
     exact = [option for option in question.options if wanted in option_texts(option)]
     if len(exact) == 1:
         return exact[0]
@@ -96,7 +94,9 @@ def _value_texts(value: JsonValue) -> list[str]:
 
 
 def _looks_like_value(text: str) -> bool:
-    return len(text.strip()) <= _LONGEST_VALUE and 1 <= len(text.split()) <= _MOST_WORDS
+    """Names, numbers and paths. Chinese puts no space between words: a sentence of it must not pass for one word."""
+    is_short = len(text.strip()) <= _LONGEST_VALUE and 1 <= len(text.split()) <= _MOST_WORDS
+    return is_short and not _SENTENCE.search(text)
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,7 @@ from agent.events import AgentEvent, TurnBegan
 from core.governance.principals import Principal
 from core.ids import ConversationId
 from core.messages.message import Language, MessageParam, message
+from core.questions import QuestionKind
 from core.reasons import InputRefused, RefusalReason
 from interfaces.answers import Reply, read_reply, refuse_number_off_list
 from interfaces.bootstrap.home import Home, locked
@@ -117,6 +118,7 @@ class OpenConversation:
                 RefusalReason.INPUT_TOO_LARGE, message("chat.too_long", size=size, most=MAX_MESSAGE_BYTES)
             )
         self._play(lambda: self._assistant.send(self.id, text, self._person.principal))
+        self._remind_of(shown)
 
     def open_questions(self) -> list[Question]:
         """The oldest comes first: it is the one that a typed answer answers."""
@@ -156,7 +158,10 @@ class OpenConversation:
             return None
         if not is_current and present.answered_by == self._person.principal:
             return None  # this person's own answer: what comes next is new
-        return read_reply(shown, text)
+        reply = read_reply(shown, text)
+        if present.status is QuestionStatus.WITHDRAWN and reply is not None and reply.option_id is None:
+            return None  # no answer is wanted any more, and these words chose nothing of that list
+        return reply
 
     def _answer(self, question: Question, reply: Reply) -> None:
         try:
@@ -182,13 +187,31 @@ class OpenConversation:
             self._skip_transcript()
             self._own_turn_until = self._rows.newest_feed_sequence()
 
+    def _remind_of(self, shown: Question | None) -> None:
+        """A question that other talk left open has scrolled away; its card need not be read again."""
+        question = next(iter(self.open_questions()), None)
+        if question is None or shown is None or not _same_list(shown, question):
+            return
+        options = [
+            f"{number}) {option.label.render(self._language)}" for number, option in enumerate(question.options, start=1)
+        ]
+        prompt = question.prompt.render(self._language)
+        self.say("chat.still_open", prompt=prompt, options="   ".join(options), style="bold")
+
+    def _is_own_verdict(self, entry: FeedEntry) -> bool:
+        """The assistant's sentence about the plan tells it already."""
+        if entry.kind is not FeedKind.ANSWER or entry.question_id is None or entry.sequence > self._own_turn_until:
+            return False
+        question = self._rows.get_question(entry.question_id)
+        return question.kind is QuestionKind.APPROVAL and question.answered_by == self._person.principal
+
     def _was_answered_elsewhere(self, entry: FeedEntry) -> bool:
         """An answer to a plan's question that came through no assistant: somebody has to let the plan go on."""
         return entry.kind is FeedKind.ANSWER and entry.run_id is None and entry.sequence > self._own_turn_until
 
     def _show_feed_entry(self, entry: FeedEntry) -> None:
-        if entry.kind is FeedKind.QUESTION:
-            return  # shown whole, once it is its turn
+        if entry.kind is FeedKind.QUESTION or self._is_own_verdict(entry):
+            return  # a question is shown whole, once it is its turn
         line = feed_line(entry, self._language)
         if line.redraw_key is None:
             self._screen.line(line.text, style=line.style)

@@ -63,6 +63,11 @@ def test_a_value_is_taken_as_written_where_the_question_takes_one() -> None:
     assert read_reply(NAME, "please delete the cluster instead of this") is None
 
 
+@pytest.mark.parametrize("text", ["我现在有哪些集群？", "what is this?", "先不要创建集群", "stop, please"])
+def test_a_sentence_is_no_value(text: str) -> None:
+    assert read_reply(NAME, text) is None
+
+
 @given(st.text(max_size=200))
 def test_whatever_is_typed_is_an_answer_a_wish_or_refused(text: str) -> None:
     try:

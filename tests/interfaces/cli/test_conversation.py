@@ -17,7 +17,7 @@ from interfaces.cli.conversation import MAX_MESSAGE_BYTES, OpenConversation, Per
 from interfaces.cli.screen import Screen
 from tests.agent.talk import ANA, Talk, begin_talk
 from tests.builders.people import person
-from tests.fakes.model import cite_all, text
+from tests.fakes.model import calls, cite_all, text
 
 NO_ZONE = "Create an EKS cluster called llama with 8 on-demand p5.48xlarge"
 
@@ -130,6 +130,32 @@ def test_an_answer_given_elsewhere_lets_the_plan_go_on(talk: Talk, ana: Seat) ->
 
     assert "bob answered" in ana.look()
     assert [question.kind.value for question in talk.open_questions] == ["approval"]
+
+
+def test_what_is_said_after_a_withdrawn_question_is_a_new_wish(talk: Talk, ana: Seat) -> None:
+    talk.model.script += [cite_all("propose_create_cluster"), calls(("withdraw_plan", {})), text("There are none.")]
+    ana.say("Create an EKS cluster with 8 on-demand p5.48xlarge in usw2-az2")
+    ana.say("forget it")
+
+    assert "There are none." in ana.say("list clusters")
+
+
+def test_an_open_question_is_called_to_mind_after_other_talk(talk: Talk, ana: Seat) -> None:
+    asked = ask_for_zone(talk, ana)
+    talk.model.script.append(text("Hello, Ana."))
+
+    shown = ana.say("hello")
+
+    assert "Still open: " in shown
+    assert "1) " in shown
+    assert "Still open: " not in asked
+
+
+def test_an_own_verdict_is_not_told_back(talk: Talk, ana: Seat) -> None:
+    ask_for_zone(talk, ana)
+    ana.say("2")
+
+    assert "ana answered" not in ana.say("no")
 
 
 def test_nothing_is_shown_twice(talk: Talk, ana: Seat) -> None:
