@@ -24,9 +24,10 @@ from state.records import Question
 _YES = phrases(
     """yes | y | yep | yeah | ok | okay | sure | approve | approved | i approve | go | go ahead | go for it | do it
     | confirm | confirmed | sounds good | looks good | lgtm | yes please | please do | proceed | agreed | accept | fine
-    | alright | all right | fine by me | works for me | ship it | yes go ahead | ok go ahead | yes do it | yes approve | 批准 | 同意 | 可以 | 可以的 | 好
-    | 好的 | 好吧 | 行 | 是 | 是的
-    | 对 | 对的 | 没错 | 确认 | 没问题 | 来吧 | 去做吧 | 就这么办 | 执行 | 执行吧 | 开始 | 开始吧 | 就这样 | 通过 | 我同意 | 我批准 | 嗯"""
+    | alright | all right | fine by me | works for me | ship it | yes go ahead | ok go ahead | yes do it
+    | yes approve | 批准 | 同意 | 可以 | 可以的 | 好 | 好的 | 好吧 | 行 | 是 | 是的 | 对 | 对的 | 没错
+    | 看起来没问题 | 看着没问题 | 建吧 | 创建吧 | 删吧 | 删除吧 | 跑吧 | 提交吧 | 确认 | 没问题 | 来吧 | 去做吧
+    | 就这么办 | 执行 | 执行吧 | 开始 | 开始吧 | 就这样 | 通过 | 我同意 | 我批准 | 嗯"""
 )
 _NO = phrases(
     """no | n | nope | reject | rejected | deny | denied | decline | stop | cancel | cancel it | never mind | nevermind

@@ -20,6 +20,7 @@ from state.records import Question
 _LONGEST_VALUE = 64
 _MOST_WORDS = 3
 _MOST_DIGITS = 9
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _SENTENCE = re.compile(r"[?？,，;；。]|[\u4e00-\u9fff]{4}")
 
 
@@ -50,8 +51,9 @@ def read_reply(question: Question, text: str) -> Reply | None:
 def refuse_number_off_list(question: Question, text: str) -> None:
     """A bare number under a closed list is an answer to it; one that is not on the list hits nothing else either."""
     wanted = _plain(text)
-    is_place = wanted.isdecimal() and bool(question.options) and not question.takes_other
-    if is_place and not 1 <= int(wanted[:_MOST_DIGITS]) <= len(question.options):
+    if not _NUMBER.fullmatch(wanted) or not question.options or question.takes_other:
+        return
+    if not wanted.isdecimal() or not 1 <= int(wanted[:_MOST_DIGITS]) <= len(question.options):
         raise not_an_option(question, text)
 
 

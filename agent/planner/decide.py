@@ -6,16 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.answers import verdict
 from agent.planner.entities import Entities, find_entities, target_name
 from agent.planner.fill import arguments
 from agent.planner.grammar import ALONGSIDE, Goal, extras, goals, is_correction, is_question, wished_cluster
-from agent.planner.lexicon import Noun, find_nouns
+from agent.planner.lexicon import Noun, Verb, find_nouns
 from agent.planner.looking import looks, tell
 from agent.planner.memory import last_cluster, last_job
 from agent.planner.wire import CHOICE_KINDS, Answer, Citation, PlanStep, Request, Tool
 from agent.provenance.text import normalise
 from core.json_value import JsonObject, JsonValue
-from core.messages.message import message
+from core.messages.message import Language, message
+from core.questions import REJECT
 
 _PROPOSE = "propose_"
 _WITHDRAW = "withdraw_plan"
@@ -54,8 +56,11 @@ def decide(request: Request) -> Answer:
     if request.results:
         return _after_results(request)
     text = normalise(request.user_text)
-    if request.has_open_plan and _WITHDRAW in request.tools and _DROP.search(text):
+    said = verdict(text)
+    if request.has_open_plan and _WITHDRAW in request.tools and (_DROP.search(text) or said == REJECT):
         return Answer(calls=((_WITHDRAW, {}),))
+    if not request.has_open_plan and (said is not None or _DROP.search(text)) and not goals(text):
+        return Answer(text=message("planner.nothing_open").render(request.language))
     parts = _parts_of(request, text)
     if parts:
         return _propose(request, text, parts)
@@ -78,6 +83,8 @@ def _parts_of(request: Request, text: str) -> list[_Part]:
     found = goals(text)
     if not found and not request.has_open_plan and request.citations and (wish := wished_cluster(text)) is not None:
         found = [wish]
+    if request.open_steps and is_correction(text):
+        found = [goal for goal in found if (goal.operation, goal.noun) != ("create_cluster", Noun.NODES)]
     original = request.user_text
     with_choices = [goal for goal in found if _takes_choices(request.tools.get(_PROPOSE + goal.operation))]
     parts = []
@@ -112,11 +119,8 @@ def _propose(request: Request, text: str, parts: Sequence[_Part]) -> Answer:
         calls += _alongside(request, text, part, created)
     if calls:
         return Answer(calls=tuple(calls))
-    return Answer(
-        text=message("planner.unsupported", what=", ".join(name.replace("_", " ") for name in unsupported)).render(
-            request.language
-        )
-    )
+    what = _listed(unsupported, request)
+    return Answer(text=message("planner.unsupported", what=what).render(request.language))
 
 
 def _alongside(request: Request, text: str, part: _Part, created: str | None) -> list[tuple[str, JsonObject]]:
@@ -145,7 +149,12 @@ def _target_cluster(request: Request, text: str, part: _Part, created: str | Non
         return created
     if goal.noun is Noun.CLUSTER and (target := target_name(text[goal.start : goal.end], _stretch(request, goal))):
         return target
-    return last_cluster(request) if entities.refers_back else None
+    return last_cluster(request) if entities.refers_back or _is_said_again(request, goal) else None
+
+
+def _is_said_again(request: Request, goal: Goal) -> bool:
+    """`Yes, delete`: an open deletion said once more, without its target."""
+    return goal.verb is Verb.DELETE and any(step.operation == goal.operation for step in request.open_steps)
 
 
 def _with_job(request: Request, part: _Part) -> Entities:
@@ -223,13 +232,17 @@ def _stretch(request: Request, goal: Goal) -> str:
 
 def _help(request: Request) -> Answer:
     known = sorted(name.removeprefix(_PROPOSE) for name in request.tools if name.startswith(_PROPOSE))
-    labels = [message(f"planner.can_{name}").render(request.language) for name in known if _has_label(name)]
-    separator = "、" if request.language == "zh" else ", "
-    return Answer(text=message("planner.help", what=separator.join(labels)).render(request.language))
+    what = _listed([name for name in known if name in _LABELLED], request)
+    return Answer(text=message("planner.help", what=what).render(request.language))
 
 
-def _has_label(name: str) -> bool:
-    return name in _LABELLED
+def _listed(operations: Sequence[str], request: Request) -> str:
+    """In the person's language; an operation that has no label there goes by its name."""
+    labels = [
+        message(f"planner.can_{name}").render(request.language) if name in _LABELLED else name.replace("_", " ")
+        for name in operations
+    ]
+    return ("、" if request.language is Language.CHINESE else ", ").join(labels)
 
 
 _LABELLED = frozenset(

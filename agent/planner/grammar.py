@@ -102,6 +102,10 @@ _HOW_TO = re.compile(r"^\s*(?:how\s+(?:do|can|should|would|to)|what\s+happens|sh
 _QUESTION_WORD = re.compile(
     r"\b(?:why|what|when|which|who|where|how\s+(?:many|much|long|far|is|are|did|does))\b|什么|为什么|为何|原因|多少|哪个|哪些|几个|几台"
 )
+_ASKS_ZH = re.compile(
+    r"到哪(?:一?步|儿|里|了)|怎么样|怎样了|什么(?:任务|作业|集群|节点|状态|情况|进度|原因|问题)|(?:完|好|成功)了?没有?$"
+)
+"""Chinese asks without a question mark too, and in words that no order has."""
 _PRONOUN_ONE = re.compile(r"\s*(?:an?other\s+|a\s+new\s+)?one\b|\s*(?:另)?一个(?=[,，。]|叫|名|$)")
 _PAST_OR_BEING = re.compile(
     r"(?:\b(?:was|were|is|are|been|being|did|does|why\s+did|has|had|the)\s+(?:it\s+|\S+\s+)?|正在|已经|为什么.{0,12}|怎么.{0,8})$"
@@ -128,7 +132,7 @@ def goals(text: str) -> list[Goal]:
             found.append(goal)
         elif found:
             found[-1] = _longer(found[-1], end)
-    return _with_leading_text(_without_mere_purpose(text, found))
+    return _with_leading_text(_one_creation(_without_mere_purpose(text, found)))
 
 
 def wished_cluster(text: str) -> Goal | None:
@@ -151,7 +155,11 @@ def states_goal(text: str, operation: str) -> bool:
 
 def is_question(text: str) -> bool:
     """Whether the message wants to know something rather than have something done."""
-    return any(hit.verb is Verb.SHOW for hit in find_verbs(text)) or bool(re.search(r"[?？]\s*$|吗\s*$|呢\s*$", text))
+    return (
+        any(hit.verb is Verb.SHOW for hit in find_verbs(text))
+        or bool(_ASKS_ZH.search(text))
+        or bool(re.search(r"[?？]\s*$|吗\s*$|呢\s*$", text))
+    )
 
 
 def extras(text: str, goal: Goal) -> list[Noun]:
@@ -189,6 +197,8 @@ def _goal_of(text: str, start: int, end: int) -> Goal | None:
 
 def _wants_to_know(sentence: str) -> bool:
     """A question with a question word is no order in disguise, unlike `can you create ...?`."""
+    if _ASKS_ZH.search(sentence):
+        return True
     return _QUESTION_WORD.search(sentence) is not None and re.search(r"[?？]\s*$", sentence) is not None
 
 
@@ -228,6 +238,8 @@ def _object_of(part: str, hit: VerbHit) -> Noun | None:
         return next(noun.noun for noun in nouns if (hit.verb, noun.noun) in OPERATIONS)
     if hit.verb is Verb.CREATE and _PRONOUN_ONE.match(part, hit.end):
         return Noun.CLUSTER
+    if hit.verb is Verb.DELETE and nouns:
+        return None  # `delete the logs`: something is named, and it is nothing that goes without saying
     return BY_VERB_ALONE.get(hit.verb)
 
 
@@ -257,6 +269,18 @@ def _without_mere_purpose(text: str, found: list[Goal]) -> list[Goal]:
         is_plain_train = goal.operation == "submit_job" and not _names_a_job(text[goal.start : goal.end])
         if not (is_plain_train and "create_cluster" in later):
             kept.append(goal)
+    return kept
+
+
+def _one_creation(found: list[Goal]) -> list[Goal]:
+    """`I need 64 H100, please build a cluster`: the machines are those of the cluster, not another one."""
+    makes_cluster = any(goal.operation == "create_cluster" and goal.noun is Noun.CLUSTER for goal in found)
+    kept: list[Goal] = []
+    for goal in found:
+        if not (makes_cluster and goal.operation == "create_cluster" and goal.noun is Noun.NODES):
+            kept.append(goal)
+        elif kept and kept[-1].operation == "create_cluster":
+            kept[-1] = _longer(kept[-1], goal.end)
     return kept
 
 

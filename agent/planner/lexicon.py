@@ -51,31 +51,45 @@ class Noun(StrEnum):
     TEAM = "team"
 
 
+_AMOUNT = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|several|some|a\s+(?:few|couple))"
+_AMOUNT_ZH = r"(?=\s*(?:[一二两三四五六七八九十几百]|\d)+\s*(?:个|台|套|张|块|片|卡|节点))"
+_HARDWARE = (
+    r"\b(?:nodes?|instances?|machines?|hosts?|servers?|box(?:es)?|gpus?"
+    r"|(?:[abh]|gb)\d{3}s?|(?:ml\.)?(?:[pg]|trn)\d\w*)\b"
+)
+_MORE = r"(?=\s+(?:[\w-]+\s+){0,2}more\b)"
+
 _VERBS: Final[tuple[tuple[Verb, str], ...]] = (
     (
         Verb.CREATE,
         r"\bcreate\b|\bbuild\b|\bset(?:ting)?\s?-?up\b|\bspin(?:ning)?\s?up\b|\bprovision\b|\bstand\s+up\b|\bbring\s+up\b|\bdeploy\b"
-        r"|\bmake(?!\s+(?:it|that|them|this|sure)\b)|\b(?:want|need|like|have)\b(?=\s+(?:an?|one|another|new|\d+|two|four|eight|some)\b)"
+        r"|\bmake(?!\s+(?:it|that|them|this|sure)\b)"
+        rf"|\b(?:want|need|like|have)\b(?!{_MORE})(?=\s+(?:an?|one|another|new|{_AMOUNT})\b)"
+        rf"|\bget\b(?!{_MORE})(?=\s+{_AMOUNT}\s+(?:of\s+)?(?:[\w-]+\s+){{0,2}}?{_HARDWARE})"
+        r"|\bget\b(?=\s+(?:an?|another)\s+(?:(?:new|small|big|training|gpu|eks|slurm|test)\s+){0,2}clusters?\b)"
+        rf"|(?:想要|需要|要|来|弄|搞|租|申请|给我|开){_AMOUNT_ZH}|租(?=一)|申请(?=一)|开(?=集群)"
         r"|\bneed\b(?=\s+(?:\w+\s+){0,3}clusters?\b)|\badd\b(?=\s+(?:an?|another|one\s+more|new)\s+(?:\w+\s+){0,3}clusters?\b)"
         r"|\b(?:get|give)\s+(?:me|us)\s+(?=an?\b|another\b|\d)|\border\b"
         r"|创建|新建|搭建|组建|建立|建(?!议|好|完|成)|搭|要(?=一个|个|一套)|需要(?=一个|个|一套)|来(?=一个|个|一套)|部署|弄(?=一个|个)|拉起|搞(?=一个|个)",
     ),
     (
         Verb.START,
-        r"\bstart\b|\blaunch\b|\bkick\s+off\b|\bfire\s+up\b|启动|开(?=一个|个|一套|一下)|起(?=一个|个|一套)|发起",
+        r"\bstart\b|\blaunch\b|\bkick\s+off\b|\bfire\s+up\b|启动|开始(?=训练|微调)|开(?=一个|个|一套|一下)|起(?=一个|个|一套)|发起",
     ),
     (
         Verb.RUN,
         r"\brun\b(?!s\b)|\bsubmit\b|\btrain\b|\bfine-?tune\b|\bexecute\b|\bqueue\b(?=\s+(?:an?|the|my|our)\b)|\bpretrain\b"
-        r"|跑|提交|运行|微调|训练(?=一个|一下|[a-z])|执行",
+        r"|跑(?!到|着|得|完|了|在)|提交|运行(?!到|着|得|完|了)|微调|训练(?=\s*(?:一个|一下|[a-z]))|执行",
     ),
     (
         Verb.DELETE,
         r"\bdelete\b|\btear\s+(?:it\s+|them\s+)?down\b|\bdestroy\b|\bget\s+rid\s+of\b|\bterminate\b|\bdecommission\b|\bdrop\b|\bwipe\b"
-        r"|删除|删掉|删了|删|销毁|拆掉|拆除|下线|注销|清掉|移除集群",
+        r"|\bshut(?:ting)?\s+(?:it\s+)?down\b|\bturn(?:ing)?\s+off\b|\bkill\b(?=\s+(?:[\w-]+\s+){0,2}clusters?\b)"
+        r"|删除|删掉|删了|删|销毁|拆掉|拆除|下线|注销|清掉|清理|关掉|关闭|退掉|释放|移除集群",
     ),
     (
         Verb.ADD,
+        rf"\b(?:need|want|like|have|get|give)\b{_MORE}|还(?:需要|要|差|缺){_AMOUNT_ZH}|"
         r"\badd\b|\bgrow\b|\bexpand\b|\bscale\s+(?:it\s+)?(?:up|out)\b|\bextend\b|\bincrease\b|\bscale\b(?=.*\bto\b)"
         r"|增加|添加|扩容|扩展|扩到|扩|加(?!速|载)|多要|追加",
     ),
@@ -114,11 +128,12 @@ _NOUNS: Final[tuple[tuple[Noun, str], ...]] = (
     (
         Noun.JOB,
         r"\bjobs?\b|\btraining\s+runs?\b|\bworkloads?\b|\bexperiments?\b|\bscripts?\b|\bexample\b|\bdemo\b(?=\s+(?:job|train))"
-        r"|任务|作业|训练(?!集群|计划|用|节点|平台)|实验|脚本|示例",
+        r"|(?:(?<=start\s)|(?<=off\s)|(?<=launch\s)|(?<=begin\s))training\b(?!\s+(?:clusters?|plans?|nodes?)\b)"
+        r"|任务|作业|(?<=开始)训练|训练(?!集群|计划|用|节点|平台|[^,，。;；]{0,4}模型)|实验|脚本|示例",
     ),
     (
         Noun.NODES,
-        r"\bnodes?\b|\binstances?\b|\bmachines?\b|\bhosts?\b|\bservers?\b|\bworkers?\b|\bcapacity\b|\bgpus?\b|节点|实例|机器|台|服务器|容量|卡",
+        rf"{_HARDWARE}|\bworkers?\b|\bcapacity\b|节点|实例|机器|台|服务器|容量|卡",
     ),
     (Noun.GROUP, r"\b(?:instance\s+)?groups?\b|实例组|组"),
     (

@@ -193,7 +193,8 @@ class OpenConversation:
         if question is None or shown is None or not _same_list(shown, question):
             return
         options = [
-            f"{number}) {option.label.render(self._language)}" for number, option in enumerate(question.options, start=1)
+            f"{number}) {option.label.render(self._language)}"
+            for number, option in enumerate(question.options, start=1)
         ]
         prompt = question.prompt.render(self._language)
         self.say("chat.still_open", prompt=prompt, options="   ".join(options), style="bold")

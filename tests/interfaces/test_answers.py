@@ -50,7 +50,7 @@ def test_words_that_fit_two_options_are_no_answer() -> None:
     assert read_reply(both, "plan") is None
 
 
-@pytest.mark.parametrize("number", ["0", "3", "99999999999"])
+@pytest.mark.parametrize("number", ["0", "3", "-1", "2.5", "99999999999"])
 def test_a_number_off_the_list_is_refused(number: str) -> None:
     with pytest.raises(InputRefused) as refused:
         read_reply(ZONES, number)

@@ -5,6 +5,7 @@ TEXTS: dict[str, str] = {
     "planner.unsupported": "I cannot do that here yet: {what}. Nothing was changed.",
     "planner.stuck": "I could not put that into a request that Muster accepts. Please say it in other words.",
     "planner.nothing_found": "I found nothing about that.",
+    "planner.nothing_open": "Nothing waits for a yes or no from you. Tell me what you need, or ask about clusters, jobs and runs.",
     "planner.none_of": "There are no {what}.",
     "planner.and_more": "… and {count} more",
     "planner.count": "{count} in all ({what}):",

@@ -5,6 +5,7 @@ TEXTS: dict[str, str] = {
     "planner.unsupported": "这里暂时还做不了：{what}。没有做任何更改。",
     "planner.stuck": "我没能把这句话变成 Muster 能接受的请求，请换一种说法。",
     "planner.nothing_found": "没有找到相关信息。",
+    "planner.nothing_open": "现在没有等您确认的事项。请直接说需要什么，也可以询问集群、任务和运行记录。",
     "planner.none_of": "目前没有{what}。",
     "planner.and_more": "……还有 {count} 个",
     "planner.count": "共 {count} 个（{what}）：",

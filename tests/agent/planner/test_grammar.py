@@ -38,6 +38,22 @@ def operations(text: str) -> list[str]:
         ("Create a cluster with 8 nodes and run the sample job on 2 nodes", ["create_cluster", "submit_job"]),
         ("建一个集群，八台，然后用两个节点跑示例任务", ["create_cluster", "submit_job"]),
         ("I need a cluster with Lustre on /fsx, and the sample job on 2 nodes", ["create_cluster", "submit_job"]),
+        ("I need 4 H100 boxes for a week to finetune llama", ["create_cluster"]),
+        ("could we get 16 A100s for the weekend", ["create_cluster"]),
+        ("we want eight p5.48xlarge", ["create_cluster"]),
+        ("我想要四台 H100 的机器训练大模型", ["create_cluster"]),
+        ("我要 8 张 H100", ["create_cluster"]),
+        ("给我四台 p5", ["create_cluster"]),
+        ("需要三个节点的集群", ["create_cluster"]),
+        ("I need 64 H100, please build a cluster", ["create_cluster"]),
+        ("create a cluster, I need 4 machines", ["create_cluster"]),
+        ("I need 2 more nodes on base", ["add_capacity"]),
+        ("base 还需要两台机器", ["add_capacity"]),
+        ("start training on base", ["submit_job"]),
+        ("用 base 训练 llama，2 个节点", ["submit_job"]),
+        ("kill the cluster base", ["delete_cluster"]),
+        ("shut down base", ["delete_cluster"]),
+        ("关掉 base", ["delete_cluster"]),
         ("delete cluster a and create a cluster called b", ["delete_cluster", "create_cluster"]),
     ],
 )
@@ -59,13 +75,20 @@ def test_a_wish_names_its_operations(text: str, wanted: list[str]) -> None:
         "为什么任务停了一会儿？",
         "怎么创建集群？",
         "s1 的日志",
+        "任务 s1 跑到哪一步了",
+        "现在跑着什么任务",
+        "提交的作业怎么样了",
+        "get a list of my clusters",
     ],
 )
 def test_a_question_asks_for_no_operation(text: str) -> None:
     assert operations(text) == []
 
 
-@pytest.mark.parametrize("text", ["don't create a cluster yet", "不要创建集群", "please do not delete the cluster"])
+@pytest.mark.parametrize(
+    "text",
+    ["don't create a cluster yet", "不要创建集群", "please do not delete the cluster", "delete the logs", "关掉监控"],
+)
 def test_what_shall_not_be_done_is_no_goal(text: str) -> None:
     assert operations(text) == []
 
