@@ -20,9 +20,9 @@ from core.ids import ClusterName
 from core.json_value import JsonObject
 from core.messages.message import message
 from core.questions import QuestionDraft
-from core.reasons import OpsError
+from core.reasons import OpsError, RefusalReason
 from state.records import Plan, PlanNode, PlanStatus, Question, QuestionStatus
-from workflows.operations import Draft, Missing, Operation, PlannedCluster, Ready, Refused
+from workflows.operations import Draft, Missing, Operation, PlannedCluster, Preparation, Ready, Refused
 
 
 @dataclass(slots=True)
@@ -56,18 +56,20 @@ def prepare(state: TurnState, runtime: Runtime[Turn]) -> TurnState:
 
 
 def _prepare_all(turn: Turn, plan: Plan) -> _Prepared:
-    """In the plan's order; a cluster that an earlier node creates may already be a target of a later one."""
+    """In the plan's order; a cluster that one node creates may be the target of another.
+
+    A node that names something unknown is tried once more behind the others: models do not always write what
+    is made before what uses it.
+    """
     prepared = _Prepared()
     planned: dict[ClusterName, PlannedCluster] = {}
-    for node in plan.nodes:
-        operation = turn.desk.operations[node.operation]
-        draft = Draft(
-            node_id=node.id,
-            params=_with_planned_target(node, operation, planned),
-            choices=read_choices(node),
-            requested_by=plan.requested_by,
-        )
-        match operation.prepare(draft, turn.desk.reads, planned):
+    waiting, postponed = list(plan.nodes), set[str]()
+    while waiting:
+        node = waiting.pop(0)
+        match _prepare_one(turn, plan, node, planned):
+            case Refused(reason=RefusalReason.NAME_UNKNOWN) if waiting and node.id not in postponed:
+                postponed.add(node.id)
+                waiting.append(node)
             case Refused() as refused:
                 prepared.refused = refused
                 return prepared
@@ -81,6 +83,17 @@ def _prepare_all(turn: Turn, plan: Plan) -> _Prepared:
             case unreachable:
                 assert_never(unreachable)
     return prepared
+
+
+def _prepare_one(turn: Turn, plan: Plan, node: PlanNode, planned: Mapping[ClusterName, PlannedCluster]) -> Preparation:
+    operation = turn.desk.operations[node.operation]
+    draft = Draft(
+        node_id=node.id,
+        params=_with_planned_target(node, operation, planned),
+        choices=read_choices(node),
+        requested_by=plan.requested_by,
+    )
+    return operation.prepare(draft, turn.desk.reads, planned)
 
 
 def _with_planned_target(
