@@ -46,7 +46,7 @@ RULES: tuple[CauseRule, ...] = (
     ),
     rule(
         "count_read_too_early",
-        "gpu_count_zero agent_restarted|start_order",
+        "gpu_count_zero|gres_zero agent_restarted|start_order",
         (_FALSE, _NONE, _NOBODY),
         "hyperpod-cli 425: NVML shows 0 GPUs for up to 2 minutes after the agent starts",
     ),
@@ -199,7 +199,7 @@ LAST: tuple[CauseRule, ...] = (
     ),
     rule(
         "harmless_line",
-        "nccl_harmless|deep_check:Passed|deep_check:InProgress",
+        "nccl_harmless|driver_starting|deep_check:Passed|deep_check:InProgress",
         (_BENIGN, _NONE, _NOBODY),
         "deep-learning-containers 2675: missing plug-in symbols are harmless",
         confidence=Confidence.WEAK,

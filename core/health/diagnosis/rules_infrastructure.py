@@ -23,7 +23,7 @@ SITE: tuple[CauseRule, ...] = (
     ),
     rule(
         "power_or_cooling",
-        "site_power",
+        "site_power|capacity_reclaimed",
         (FaultClass.SITE_EVENT, _NONE, _SITE),
         "power or cooling of the site",
         unless="xid gpu_power_brake hw_confirmed hardware",

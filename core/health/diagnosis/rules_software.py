@@ -362,6 +362,13 @@ GENERIC: tuple[CauseRule, ...] = (
         confidence=Confidence.WEAK,
     ),
     rule(
+        "topology_file",
+        "nccl_topology",
+        (_CONFIG, _ASK, _IMAGE),
+        "NCCL cannot use the topology it was given for this machine (aws-ofi-nccl 476)",
+        confidence=Confidence.WEAK,
+    ),
+    rule(
         "names_and_ports",
         "name_resolution|nccl_no_interface|ibv_modify_qp|address_in_use|nccl_connect_refused",
         (_NET, _ASK, _IMAGE),

@@ -36,7 +36,7 @@ PATTERNS: tuple[LinePattern, ...] = (
         _C,
         "healthy_now",
         r"(?:every|all|each) (?!.{0,12}\bother).{0,40}(?:pass(?:es|ed)?|(?:is|are) (?:healthy|fine|ok))\b"
-        r"|passes (?:dcgmi|the diag"
+        r"|nvidia-smi (?:is |looks |reads )?clean|passes (?:dcgmi|the diag"
         r"|all)|no errors? in any log|(?:although|even though|while|despite|but|yet"
         r"|whereas) (?!.{0,30}\bothers?\b).{0,100}(?:(?:is|was|been) (?:long )?(?:resolved|fixed)"
         r"|recovered|healthy|is gone|running\)|is running|are running|is ready|be ready|later checks|succeed"
@@ -132,7 +132,7 @@ PATTERNS: tuple[LinePattern, ...] = (
     sentence(
         _C,
         "start_order",
-        r"(?:starts?|started|ran|runs|came up|comes up) before|not yet (?:ready|registered|loaded|up)"
+        r"(?:starts?|started|ran|runs|came up|comes up) before|not yet (?:ready|registered|loaded|started|running|up)"
         r"|still (?:loading|initiali[sz]ing"
         r"|in[_ ]progress)|race condition|too early"
         r"|still starting"
@@ -243,7 +243,10 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|unschedulable)\w*.{0,80}(?:still|remains?|never clear\w*|not clear\w*|stays?|stuck|persists?|sticks"
         r"|not (?:reset|removed)|stale)|(?:still|remains?|stays?|stale|left ?over) .{0,30}(?:condition|taint|label"
         r"|cordon\w*|drain\w*|reason|annotation|unschedulable|True)"
-        r"|still (?:shows|lists|says|reports)\b",
+        r"|still (?:shows|lists|says|reports)\b"
+        r"|(?:gauge|metric|counter|\b[A-Z_]{6,}) (?:is |stays |value )?still \d+\b"
+        r"|only (?:a )?restart\w* .{0,40}clears"
+        r"|(?:plug-?in|agent|exporter|monitor)\w* (?:container |pod )?restart .{0,20}(?:fixes|clears|cures|brings)",
     ),
     sentence(
         _C,

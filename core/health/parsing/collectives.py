@@ -85,6 +85,13 @@ PATTERNS: tuple[LinePattern, ...] = (
     ),
     pattern(
         _N,
+        "nccl_topology",
+        ("of node cpu not found", "graph/xml", "xml.h", "xml.cc", "nccl_topo_file"),
+        r"Attribute \w+ of node \w+ not found|(?:Could not open|Failed to (?:open|parse)) XML.{0,80}"
+        r"|XML (?:Parse|Import|Open).{0,80}",
+    ),
+    pattern(
+        _N,
         "nccl_truncated",
         (
             "message truncated",

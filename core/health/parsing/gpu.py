@@ -92,9 +92,16 @@ PATTERNS: tuple[LinePattern, ...] = (
         r"|devices?).{0,40}(?:got|found|but|only|saw) (?P<got>[1-9]\d?)\b"
         r"|[1-7] (?:out )?of 8 GPUs.{0,40}(?:visible|detected|found|left)"
         r"|gres/gpu count reported lower than configured \((?P<low>[1-9]\d?) ?<|GPU count mismatch|(?:one|a"
-        r"|1) GPU (?:is )?(?:missing|less)|(?:lost|short) (?:a|one|1) GPU|only 7 GPUs)",
+        r"|1) GPU (?:is )?(?:missing|less)|(?:lost|short) (?:a|one|1) GPU|only 7 GPUs"
+        r"|nvidia\.com/gpu(?:\.count)?\W{1,4}[1-7]\b.{0,60}\b(?:sibling|others?|instead|expect\w*)\b.{0,20}\b8\b)",
     ),
     pattern(_G, "gres_zero", "lower than configured", r"gres/gpu count reported lower than configured \(0 ?<"),
+    pattern(
+        _G,
+        "driver_starting",
+        ("loading nvidia unix", "nvlink core is being"),
+        r"loading NVIDIA UNIX.{0,80}|Nvlink Core is being initiali[sz]ed",
+    ),
     pattern(_G, "no_devices", "no devices were found"),
     pattern(
         _G,

@@ -113,7 +113,12 @@ PATTERNS: tuple[LinePattern, ...] = (
         "maintenance",
         r"(?:scheduled|planned|system|host|site) (?:maintenance|event|downtime|outage|reboot)"
         r"|maintenance (?:window|reservation|event|mode)|instance[- ]retirement|system-reboot|instance-stop"
-        r"|spot interruption|interruption notice|reclaimed by|capacity block ended|training plan ended",
+        r"|capacity block ended|training plan ended",
+    ),
+    sentence(
+        _S,
+        "capacity_reclaimed",
+        r"spot (?:instance )?interruption|interruption notice|reclaimed by|rebalance recommendation",
     ),
     sentence(
         _S,

@@ -157,7 +157,7 @@ PATTERNS: tuple[LinePattern, ...] = (
             *("optimal provider", "only efa provider", "no efa", "provider efa", "fi_getinfo", "efa provider"),
             *("using network socket", "net/socket", "eligible provider", "no eligible", "efa device"),
         ),
-        r"Could not find any optimal provider|Only EFA provider is supported|no efa (?:device|interface"
+        r"Could(?: not|n't) find any optimal provider|Only EFA provider is supported|no efa (?:device|interface"
         r"|provider)"
         r"|fi_getinfo.{0,80}(?:fail|No data|-61|empty)|Using network Socket"
         r"|No eligible providers? (?:were|was)? ?found"
