@@ -12,6 +12,7 @@ from evals.crash import crash
 from evals.detectors import detectors
 from evals.diagnose import diagnose
 from evals.goodput import goodput
+from evals.scenario_command import scenarios
 
 eval_app = typer.Typer(help="Measure correctness.", no_args_is_help=True)
 bench_app = typer.Typer(help="Measure speed and size against a baseline of the same run.", no_args_is_help=True)
@@ -28,6 +29,7 @@ eval_app.command("parity")(parity.parity)
 eval_app.command("detectors")(detectors)
 eval_app.command("diagnose")(diagnose)
 eval_app.command("goodput")(goodput)
+eval_app.command("scenarios")(scenarios)
 bench_app.command("logs")(logs)
 bench_app.command("scheduling")(scheduling)
 bench_app.command("replay")(replay)

@@ -10,7 +10,8 @@ from agent.conversation import Budgets
 from agent.conversation import Profile as AgentProfile
 from agent.looks.catalogue import LOOK_TOOLS
 from agent.models.chat import ChatModel, ChatSettings
-from core.clock import SystemClock
+from agent.models.wire import Model
+from core.clock import Clock, SystemClock
 from core.messages.message import message
 from core.reasons import OpsError, WhoActs
 from interfaces.bootstrap.embedded import Processes, embedded_processes
@@ -21,6 +22,7 @@ from state.repository import Repository
 from workflows.catalogue import OPERATIONS, WORKFLOWS
 
 _PLANNER_MODEL = "muster-planner"
+_SYSTEM_CLOCK = SystemClock()
 
 
 class ModelUnset(OpsError):
@@ -36,15 +38,17 @@ def open_assistant(settings: Settings, rows: Repository) -> Iterator[Assistant]:
     Raises `ModelUnset`, `EmbeddedUnavailable`, `EndpointRefused`.
     """
     if settings.profile is Profile.PRODUCTION:
-        yield build_assistant(settings, rows, connect(settings), model_settings(settings, None))
+        yield build_assistant(settings, rows, connect(settings), ChatModel(model_settings(settings, None)))
         return
     with embedded_processes(settings) as processes:
         adopt_environment(processes.environment())
         world = connect(read_settings())
-        yield build_assistant(settings, rows, world, model_settings(settings, processes))
+        yield build_assistant(settings, rows, world, ChatModel(model_settings(settings, processes)))
 
 
-def build_assistant(settings: Settings, rows: Repository, world: World, model: ChatSettings) -> Assistant:
+def build_assistant(
+    settings: Settings, rows: Repository, world: World, model: Model, *, clock: Clock = _SYSTEM_CLOCK
+) -> Assistant:
     aws = world.clients.aws
     return Assistant(
         repository=rows,
@@ -52,8 +56,8 @@ def build_assistant(settings: Settings, rows: Repository, world: World, model: C
         workflow_versions={workflow.name: workflow.version for workflow in WORKFLOWS},
         reads=world,
         look_tools=LOOK_TOOLS,
-        model=ChatModel(model),
-        clock=SystemClock(),
+        model=model,
+        clock=clock,
         profile=AgentProfile(region=world.region, account=aws.account, is_twin=aws.is_local),
         checkpoints_path=Home(settings.home).checkpoints,
         budgets=Budgets(seconds_per_call=settings.model_seconds),

@@ -7,7 +7,7 @@ import threading
 from random import SystemRandom
 from types import FrameType
 
-from core.clock import SystemClock
+from core.clock import Clock, SystemClock
 from interfaces.bootstrap.log_lines import log_as_json
 from interfaces.bootstrap.rows import open_rows
 from interfaces.bootstrap.world import World, connect
@@ -20,6 +20,8 @@ from workflows.recovery import take_over_dead, this_worker
 from workflows.registry import Registry
 from workflows.worker import Worker, rest_until_news
 
+_SYSTEM_CLOCK = SystemClock()
+
 
 def main() -> None:
     log_as_json()
@@ -27,9 +29,14 @@ def main() -> None:
     work(settings, connect(settings))
 
 
-def work(settings: Settings, world: World) -> None:
-    """Until SIGTERM or Ctrl-C, asked between two steps: what is held then is given back to others."""
-    clock, rows = SystemClock(), open_rows(settings)
+def work(
+    settings: Settings, world: World, *, clock: Clock = _SYSTEM_CLOCK, longest_rest_seconds: float | None = None
+) -> None:
+    """Until SIGTERM or Ctrl-C, asked between two steps: what is held then is given back to others.
+
+    `longest_rest_seconds` is for a `clock` that somebody may turn on while the worker rests.
+    """
+    rows = open_rows(settings, clock=clock)
     stop, news = threading.Event(), threading.Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -41,13 +48,14 @@ def work(settings: Settings, world: World) -> None:
     take_over_dead(rows)
     gates = (MutationGate(rows), ApprovalGate(rows), ChoiceGate(rows))
     engine = Engine(rows, Registry(WORKFLOWS), ToolAccess(world.clients), clock, gates=gates, random=SystemRandom())
+    rest = rest_until_news(rows, news)
     worker = Worker(
         engine,
         rows,
         clock,
         worker_id=this_worker(),
         lease_seconds=settings.lease_seconds,
-        idle=rest_until_news(rows, news),
+        idle=lambda seconds: rest(seconds if longest_rest_seconds is None else min(seconds, longest_rest_seconds)),
     )
     worker.run_until(stop.is_set)
     rows.close()

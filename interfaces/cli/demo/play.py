@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from agent.models.chat import ChatModel
 from core.reasons import OpsError
 from interfaces.bootstrap.chat import build_assistant, model_settings
 from interfaces.bootstrap.embedded import Processes, embedded_processes
@@ -78,7 +79,7 @@ class Stage:
         self._rows, self._screen, self._human, self._language = rows, screen, human, settings.language
         self._twin = TwinControl(processes.twin)
         self._killer = WorkerKiller(rows, processes, self._twin)
-        model = model_settings(settings, processes)
+        model = ChatModel(model_settings(settings, processes))
         title = the_wish().render(settings.language)[:40]
         self._talk = OpenConversation(
             rows=rows,
