@@ -15,7 +15,7 @@ from agent.provenance.extract import extract_candidates
 from agent.provenance.mentions import Candidate
 from agent.provenance.text import normalise
 from agent.words import phrases, words
-from core.choices import ChoiceKind
+from core.choices import ELISION, ChoiceKind
 from core.json_value import JsonObject, JsonValue
 from core.messages.message import Language
 from core.questions import APPROVE, REJECT, Option, QuestionKind
@@ -216,7 +216,7 @@ def _as_written(question: Question, text: str) -> SpokenAnswer | None:
 def _is_only(plain: str, candidates: Sequence[Candidate]) -> bool:
     rest = plain
     for candidate in candidates:
-        for piece in normalise(candidate.choice.quote).split(" … "):
+        for piece in normalise(candidate.choice.quote).split(ELISION):
             rest = rest.replace(piece.strip(), " ", 1)
     return _is_filler(rest)
 

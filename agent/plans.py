@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.provenance.mentions import Candidate, Standing
 from agent.toolbox.proposals import Proposal
-from core.choices import Choice, ChoiceKind, Origin
+from core.choices import LATER, Choice, ChoiceKind, Origin
 from core.cluster.clusters import CapacityMode
 from core.cluster.instance_types import find_instance_type
 from core.json_value import JsonObject, JsonValue, digest
@@ -109,7 +109,7 @@ def _merged(before: Choice | None, said: Choice) -> Choice:
         return said
     value = _joined_capacity(before.value, said.value)
     is_whole = said.value.get("mode") is not None and said.value.get("count") is not None
-    return replace(said, value=value, quote=said.quote if is_whole else f"{before.quote} → {said.quote}")
+    return replace(said, value=value, quote=said.quote if is_whole else f"{before.quote}{LATER}{said.quote}")
 
 
 def _joined_capacity(before: JsonValue, after: JsonObject) -> dict[str, JsonValue]:

@@ -11,6 +11,11 @@ from enum import StrEnum
 
 from core.json_value import JsonValue
 
+ELISION = " … "
+"""Between pieces of one message in a quote, where other words stood between them."""
+LATER = " → "
+"""Between what was said first and what a later message completed, in a quote."""
+
 
 class ChoiceKind(StrEnum):
     """What only a human may choose; the values are also the kinds of the questions that ask for it."""

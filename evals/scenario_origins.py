@@ -51,7 +51,7 @@ def _needed(run: Run) -> Sequence[ChoiceKind]:
 def _is_borne_out(played: Played, kind: ChoiceKind, choice: Mapping[str, JsonValue]) -> bool:
     value = choice.get("value")
     if choice.get("origin") == Origin.EXISTING:
-        return kind is not ChoiceKind.CAPACITY and _exists(played, value)
+        return kind is not ChoiceKind.CAPACITY and (_exists(played, value) or _is_plans(played, value))
     said = " ".join(turn.user for turn in played.scenario.turns)
     answers = _answers(played, kind)
     match kind:
@@ -92,6 +92,12 @@ def _is_capacity_s(played: Played, said: str, answers: Sequence[JsonValue], choi
     plans = {plan.count for plan in played.scenario.world.plans}
     numbers = numbers_in(said)
     return count in numbers or any(count * each in numbers for each in per_node if each) or count in plans
+
+
+def _is_plans(played: Played, value: JsonValue) -> bool:
+    """Fixed by the training plan that the human named."""
+    said, answers = " ".join(turn.user for turn in played.scenario.turns), [*played.answers.values()]
+    return _is_plan_s_zone(played, said, answers, value) or _is_plan_s_type(played, said, answers, value)
 
 
 def _exists(played: Played, value: JsonValue) -> bool:

@@ -90,9 +90,9 @@ class _Player:
     def _settle(self) -> None:
         """Until everything that this turn started is quiet, or a cap is reached."""
         while True:
-            self._look()
+            has_answered = self._look()
             moving = self._moving()
-            if not moving and self._is_confirmed():
+            if not moving and not has_answered and self._is_confirmed():
                 return
             if moving and self._is_over():
                 self.still_moving = moving
@@ -100,18 +100,19 @@ class _Player:
             self._skip(moving)
             time.sleep(_LOOK_SECONDS)
 
-    def _look(self) -> None:
+    def _look(self) -> bool:
+        """True when something was answered: more may follow from that."""
         self._watch.look()
         self.scene.worker.look_after()
-        self._answer_open()
+        has_answered = self._answer_open()
         self._read_feed()
+        return has_answered
 
     def _is_confirmed(self) -> bool:
         """Quiet twice, with time for the scheduler in between where a job waits."""
         deadline = time.monotonic() + (_SCHEDULER_SECONDS if self._has_pending_job() else _CONFIRM_SECONDS)
         while time.monotonic() < deadline:
-            self._look()
-            if self._moving():
+            if self._look() or self._moving():
                 return False
             time.sleep(_LOOK_SECONDS)
         return True
@@ -148,15 +149,19 @@ class _Player:
         seconds = min(waits) + _SLACK_SECONDS if waits else _LONGEST_SKIP_SECONDS
         self.scene.turn_clock_on(min(seconds, _LONGEST_SKIP_SECONDS))
 
-    def _answer_open(self) -> None:
+    def _answer_open(self) -> bool:
+        has_answered = False
         for question in self.scene.rows.list_questions(status=QuestionStatus.OPEN):
             version = (question.id, question.options_version)
             self._show(question)
             if version in self._silent:
                 continue
             given = self._human.answer(question)
-            if given is None or not self._answer(question, given):
+            if given is not None and self._answer(question, given):
+                has_answered = True
+            else:
                 self._silent.add(version)
+        return has_answered
 
     def _answer(self, question: Question, given: Given) -> bool:
         """False: it was not taken, and the human has nothing else to say."""

@@ -84,7 +84,7 @@ class ScenarioTwin:
         try:
             response = self._client.request(method, f"/{path}", json=body)
         except httpx.HTTPError as error:
-            raise TwinRefused(f"{method} {path}: {error or type(error).__name__}") from error
+            raise TwinRefused(f"{method} {path}: {str(error) or type(error).__name__}") from error
         if response.status_code != 200:
             raise TwinRefused(f"{method} {path}: {response.status_code} {response.text[:500]}")
         answer: JsonValue = response.json()

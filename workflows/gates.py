@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol, assert_never
 
-from core.choices import ChoiceKind, Origin
+from core.choices import ELISION, LATER, ChoiceKind, Origin
 from core.governance.principals import Channel
 from core.ids import QuestionId
 from core.json_value import JsonObject, JsonValue, canonical_json, digest
-from core.messages.message import Message, message
+from core.messages.message import Language, Message, message
 from core.questions import APPROVE, QuestionKind
 from core.reasons import RefusalReason
 from state.errors import RowNotFound
 from state.plans import planned_runs
+from state.questions import shown_answer
 from state.records import PlanStatus, Question, QuestionStatus, Run, Speaker
 from state.repository import Repository
 from state.switches import Mutation
@@ -157,14 +158,29 @@ class ChoiceGate:
         )
 
     def _was_said(self, run: Run, quote: str) -> bool:
-        """The quote stands in what the requester wrote in this conversation."""
+        """The quote stands in what the requester wrote in this conversation.
+
+        A quote may be of several messages: what was said last must be the requester's words, and what it completes
+        may also be an answer of theirs.
+        """
         if run.conversation_id is None:
             return False
-        return any(
-            entry.speaker is Speaker.USER
-            and (entry.principal is None or entry.principal.id == run.requested_by.id)
-            and _folded(quote) in _folded(entry.text)
+        written = [
+            _folded(entry.text)
             for entry in self._repository.list_transcript(run.conversation_id)
+            if entry.speaker is Speaker.USER and (entry.principal is None or entry.principal.id == run.requested_by.id)
+        ]
+        *earlier, last = quote.split(LATER)
+        return _stands_in(last, written) and all(
+            _stands_in(part, written) or self._was_taken(run, part) for part in earlier
+        )
+
+    def _was_taken(self, run: Run, label: str) -> bool:
+        """An answer of this conversation is shown so."""
+        asked = self._repository.list_questions(status=QuestionStatus.ANSWERED, conversation_id=run.conversation_id)
+        return any(
+            label in {shown_answer(question, question.answer).render(language) for language in Language}
+            for question in asked
         )
 
 
@@ -189,6 +205,21 @@ def _agrees(chosen: JsonValue, answered: JsonValue) -> bool:
     if isinstance(answered, Mapping):
         return chosen in answered.values()
     return chosen == answered
+
+
+def _stands_in(quote: str, written: Sequence[str]) -> bool:
+    """All pieces of the quote in one message, in their order."""
+    pieces = [_folded(piece) for piece in quote.split(ELISION)]
+    return all(pieces) and any(_in_order(pieces, text) for text in written)
+
+
+def _in_order(pieces: Sequence[str], text: str) -> bool:
+    place = 0
+    for piece in pieces:
+        if (found := text.find(piece, place)) < 0:
+            return False
+        place = found + len(piece)
+    return True
 
 
 def _folded(text: str) -> str:

@@ -17,7 +17,7 @@ from agent.provenance.quoted import Quoted
 from agent.provenance.roles import role_at
 from agent.provenance.standing import judge
 from agent.provenance.text import normalise
-from core.choices import Choice, ChoiceKind, Origin
+from core.choices import ELISION, Choice, ChoiceKind, Origin
 from core.json_value import JsonValue
 
 MOST_MENTIONS = 60
@@ -154,7 +154,7 @@ def _quote(text: str, parts: Sequence[Mention]) -> str:
         else:
             pieces.append(text[start:end])
             start, end = part.start, part.end
-    return " … ".join([*pieces, text[start:end]])
+    return ELISION.join([*pieces, text[start:end]])
 
 
 def _candidate(kind: ChoiceKind, value: JsonValue, quote: str, standing: Standing, sequence: int) -> Candidate:

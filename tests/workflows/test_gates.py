@@ -199,6 +199,8 @@ def run_with(repository: Repository, choice: JsonObject, *, channel: Channel = C
     "choice",
     [
         pytest.param({"value": "usw2-az1", "origin": "said"}, id="the requester's own words"),
+        pytest.param({"value": "usw2-az1", "origin": "said", "quote": "two … please"}, id="pieces of one message"),
+        pytest.param({"value": "usw2-az1", "origin": "said", "quote": "usw2-az2 → please"}, id="an answer completed"),
         pytest.param({"value": "usw2-az2", "origin": "answered"}, id="an answer"),
         pytest.param({"value": "usw2-az1", "origin": "existing"}, id="fixed by what was targeted"),
     ],
@@ -215,6 +217,9 @@ def test_a_choice_with_an_origin_passes(repository: Repository, choice: JsonObje
         pytest.param({"value": "usw2-az1", "origin": "said", "kind": "capacity"}, id="another kind"),
         pytest.param({"value": "usw2-az1", "origin": "said", "quote": ""}, id="no quote"),
         pytest.param({"value": "usw2-az3", "origin": "said", "quote": "usw2-az3"}, id="the assistant's words"),
+        pytest.param({"value": "usw2-az1", "origin": "said", "quote": "please … two"}, id="pieces in another order"),
+        pytest.param({"value": "usw2-az1", "origin": "said", "quote": "two → usw2-az2"}, id="an answer as later words"),
+        pytest.param({"value": "usw2-az1", "origin": "said", "quote": "two … "}, id="a piece that is empty"),
         pytest.param({"value": "usw2-az1", "origin": "answered"}, id="another value than was answered"),
         pytest.param({"value": "usw2-az2", "origin": "answered", "reference": "question-99"}, id="no such question"),
         pytest.param({"value": "usw2-az1", "origin": "runbook_parameter"}, id="a runbook's without a runbook"),

@@ -15,7 +15,7 @@ from twin.aws.moto_host import MotoHost
 from twin.ports import SeedJob
 from twin.world import governance
 from twin.world.capacity import Grant
-from twin.world.specification import ClusterSpec, GroupSpec, PlanSpec, WorldSpec
+from twin.world.specification import ClusterSpec, Count, GroupSpec, PlanSpec, WorldSpec, zone_prefix
 from twin.world.state import Cluster, GovernanceItem, Group, Plan, Spec, World, Zone
 
 SCHEDULED_STARTS_IN_HOURS = 24
@@ -41,14 +41,15 @@ class AccountPart:
 
 def build_world(spec: WorldSpec, now: datetime) -> World:
     """Without clusters: those need the account around them."""
-    names = _zone_names(spec.region, spec.zones)
+    offered = _with_second_zone(spec)
+    names = _zone_names(spec.region, offered)
     zones = {
         ZoneId(zone_id): Zone(
             zone_id=ZoneId(zone_id),
             name=names[zone_id],
             free={InstanceTypeName(name): count for name, count in types.items()},
         )
-        for zone_id, types in spec.zones.items()
+        for zone_id, types in offered.items()
     }
     return World(
         region=spec.region,
@@ -74,6 +75,15 @@ def populate_clusters(ctx: Context, spec: WorldSpec, parts: dict[str, AccountPar
             ctx.sim.after((moment - ctx.sim.now).total_seconds(), kind, plan=plan.name)
     for cluster in spec.clusters:
         _add_cluster(ctx, cluster, parts[cluster.name])
+
+
+def _with_second_zone(spec: WorldSpec) -> dict[str, dict[str, Count]]:
+    """No region has one zone, and EKS wants two: where the specification names one, another offers nothing."""
+    if len(spec.zones) != 1:
+        return spec.zones
+    prefix = zone_prefix(spec.region)
+    spare = next(zone for number in (1, 2) if (zone := f"{prefix}-az{number}") not in spec.zones)
+    return {**spec.zones, spare: {}}
 
 
 def _zone_names(region: str, zone_ids: Iterable[str]) -> dict[str, str]:

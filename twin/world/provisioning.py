@@ -156,6 +156,8 @@ class Provisioning:
         sim.cancel("node.attempt", cluster=cluster.cluster_id, node=node.logical_id)
         self._assign(sim, cluster, node, grant)
         node.status = node.listed_status = "Running"
+        node.status_number += 1
+        node.listed_number = node.status_number  # the news of its Pending is on its way, and old by now
         joining.join(sim, cluster, cluster.groups[node.group], node)
         joining.set_ready(sim, cluster, node, True, "KubeletReady")
 

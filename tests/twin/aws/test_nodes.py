@@ -48,6 +48,12 @@ def add(sagemaker: Any, count: int, token: str = "t1") -> dict[str, Any]:
     return dict(sagemaker.batch_add_cluster_nodes(ClusterName="base", ClientToken=token, NodesToAdd=[spec]))
 
 
+def test_nodes_that_a_world_begins_with_stay_running_in_the_list(clusters: TwinUnderTest, sagemaker: Any) -> None:
+    clusters.advance(10)
+
+    assert {node["InstanceStatus"]["Status"] for node in nodes(sagemaker)} == {"Running"}
+
+
 def test_added_nodes_have_a_logical_id_before_they_have_an_instance(clusters: TwinUnderTest, sagemaker: Any) -> None:
     added = add(sagemaker, 2)["Successful"]
 
