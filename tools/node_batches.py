@@ -19,7 +19,7 @@ from core.reasons import FailureClass
 from core.risk import Risk
 from tools.arguments import ToolArgs
 from tools.clients.base import Clients
-from tools.contract import Absent, CannotTell, EffectTool, Found, Intent, Observation
+from tools.contract import Absent, CannotTell, EffectTool, Found, Intent, Observation, ReadTool
 from tools.errors import Conflict, RejectedByPlatform, RetryableToolError, TargetNotFound
 from tools.nodes import NODES, kubernetes_name
 from tools.reading import child, children, number, text, texts
@@ -234,6 +234,8 @@ def _joined(clients: Clients, eks_name: str) -> dict[str, JsonObject]:
         return {}
     return {text(row, "metadata", "name"): row for row in rows}
 
+
+NODE_MARKS: Final[ReadTool[NodesOfClusterArgs, dict[str, JsonValue]]] = ReadTool(name="node_marks", read=_marks)
 
 ADD_NODES: Final[EffectTool[AddNodesArgs]] = EffectTool(
     name="add_nodes",

@@ -19,8 +19,12 @@ from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
 from core.messages.en import health as en_health
 from core.messages.en import market as en_market
+from core.messages.en import nodes as en_nodes
 from core.messages.en import planner as en_planner
 from core.messages.en import questions as en_questions
+from core.messages.en import reboot_node as en_reboot_node
+from core.messages.en import remove_capacity as en_remove_capacity
+from core.messages.en import replace_node as en_replace_node
 from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
 from core.messages.en import state as en_state
@@ -39,8 +43,12 @@ from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
 from core.messages.zh import health as zh_health
 from core.messages.zh import market as zh_market
+from core.messages.zh import nodes as zh_nodes
 from core.messages.zh import planner as zh_planner
 from core.messages.zh import questions as zh_questions
+from core.messages.zh import reboot_node as zh_reboot_node
+from core.messages.zh import remove_capacity as zh_remove_capacity
+from core.messages.zh import replace_node as zh_replace_node
 from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
 from core.messages.zh import state as zh_state
@@ -52,6 +60,10 @@ from core.messages.zh import workflows as zh_workflows
 _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "en": (
         en_add_capacity.TEXTS,
+        en_nodes.TEXTS,
+        en_remove_capacity.TEXTS,
+        en_reboot_node.TEXTS,
+        en_replace_node.TEXTS,
         en_agent.TEXTS,
         en_chat.TEXTS,
         en_cli.TEXTS,
@@ -74,6 +86,10 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     ),
     "zh": (
         zh_add_capacity.TEXTS,
+        zh_nodes.TEXTS,
+        zh_remove_capacity.TEXTS,
+        zh_reboot_node.TEXTS,
+        zh_replace_node.TEXTS,
         zh_agent.TEXTS,
         zh_chat.TEXTS,
         zh_cli.TEXTS,

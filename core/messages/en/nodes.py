@@ -1,0 +1,27 @@
+"""Texts of chosen nodes and the work on them."""
+
+TEXTS: dict[str, str] = {
+    "nodes.unknown": "{name} has no node {node!r}.",
+    "nodes.which": "Which node of {name} is meant?",
+    "nodes.which_group": "From which instance group?",
+    "nodes.option": "{node} of the group {group}",
+    "nodes.state": "{status}, health {health}",
+    "nodes.runs": "runs {job}",
+    "nodes.still_planned": "{name} is not made yet: it has no nodes.",
+    "nodes.group_empty": "{name} has no instance group {group!r} with nodes.",
+    "nodes.how_many": "How many nodes shall go? 1 to {most}.",
+    "nodes.count_out_of_range": "{count} nodes cannot be taken from {group}: 1 to {most}.",
+    "nodes.protected": "Jobs run on these nodes, so they are protected: {nodes}",
+    "nodes.stop_jobs_first": "Stop the jobs first, or say that they may be interrupted.",
+    "nodes.interrupts": "interrupted: {job}",
+    "nodes.lost": "lost: the node {node} ({type}) of the group {group}",
+    "nodes.new_jobs": "Since the approval other work has begun on the nodes: {jobs}. Nothing was changed; ask again to approve it.",
+    "nodes.not_taken": "AWS did not take {nodes}; {done} of {total} node(s) are done.",
+    "nodes.busy": "HyperPod is at work on {nodes}; tried again",
+    "nodes.too_many": "{count} nodes at once cannot be: at most {most}.",
+    "nodes.wrong_status": "The node {node} is {status}.",
+    "nodes.not_the_same": "These nodes are gone, or are other machines by now: {nodes}. Nothing was changed.",
+    "nodes.back": "{done} of {total} node(s) back in service",
+    "nodes.not_back": "In the time that it usually takes, {done} of {total} node(s) came back.",
+    "nodes.waiting_back": "waiting until {count} node(s) are ready again",
+}

@@ -1,0 +1,27 @@
+"""Texts of chosen nodes and the work on them."""
+
+TEXTS: dict[str, str] = {
+    "nodes.unknown": "{name} 没有节点 {node!r}。",
+    "nodes.which": "指的是 {name} 的哪个节点？",
+    "nodes.which_group": "从哪个实例组？",
+    "nodes.option": "实例组 {group} 的 {node}",
+    "nodes.state": "{status}，健康状态 {health}",
+    "nodes.runs": "正在运行 {job}",
+    "nodes.still_planned": "{name} 尚未创建，还没有节点。",
+    "nodes.group_empty": "{name} 没有含节点的实例组 {group!r}。",
+    "nodes.how_many": "要移除多少个节点？1 到 {most}。",
+    "nodes.count_out_of_range": "不能从 {group} 移除 {count} 个节点：只能是 1 到 {most} 个。",
+    "nodes.protected": "以下节点上有作业在运行，因此受到保护：{nodes}",
+    "nodes.stop_jobs_first": "请先停止这些作业，或说明可以中断它们。",
+    "nodes.interrupts": "将中断：{job}",
+    "nodes.lost": "将失去：实例组 {group} 的节点 {node}（{type}）",
+    "nodes.new_jobs": "获准之后这些节点上又有其他工作开始：{jobs}。未做任何更改；请重新申请以确认。",
+    "nodes.not_taken": "AWS 未受理 {nodes}；{total} 个节点中已完成 {done} 个。",
+    "nodes.busy": "HyperPod 正在处理 {nodes}，稍后重试",
+    "nodes.too_many": "一次不能处理 {count} 个节点：最多 {most} 个。",
+    "nodes.wrong_status": "节点 {node} 的状态为 {status}。",
+    "nodes.not_the_same": "以下节点已不存在，或已换成别的机器：{nodes}。未做任何更改。",
+    "nodes.back": "{total} 个节点中已恢复 {done} 个",
+    "nodes.not_back": "在通常所需的时间内，{total} 个节点中只恢复了 {done} 个。",
+    "nodes.waiting_back": "正在等待 {count} 个节点重新就绪",
+}
