@@ -11,6 +11,7 @@ from evals.bench_scheduling import scheduling
 from evals.crash import crash
 from evals.detectors import detectors
 from evals.diagnose import diagnose
+from evals.effects import effects
 from evals.goodput import goodput
 from evals.scenario_command import scenarios
 
@@ -25,6 +26,7 @@ def _group() -> None:
 
 
 eval_app.command("crash")(crash)
+eval_app.command("effects")(effects)
 eval_app.command("parity")(parity.parity)
 eval_app.command("detectors")(detectors)
 eval_app.command("diagnose")(diagnose)
