@@ -24,9 +24,10 @@ def newest_run(installation: Installation) -> dict[str, object]:
     return installation.rows("runs", "list")["runs"][0]
 
 
-def ids(installation: Installation) -> list[object]:
-    """Of every run and plan."""
-    return [row["id"] for noun in ("runs", "plans") for row in installation.rows(noun, "list")[noun]]
+def standing(installation: Installation) -> list[object]:
+    """Every run, and every plan that is more than a draft: what a refused wish must leave as it was."""
+    runs, plans = installation.rows("runs", "list")["runs"], installation.rows("plans", "list")["plans"]
+    return [run["id"] for run in runs] + [plan["id"] for plan in plans if plan["status"] not in {"draft", "withdrawn"}]
 
 
 def begin(terminal: Terminal, name: str) -> None:
@@ -112,7 +113,7 @@ def test_a_killed_twin_comes_back_where_it_was_with_what_it_had(installation: In
 
 
 def test_nonsense_changes_nothing_and_is_answered(installation: Installation) -> None:
-    before = ids(installation)
+    before = standing(installation)
     nonsense = ["asdf qwer zxcv", "\N{ROBOT FACE}" * 3, "); DROP TABLE runs; --", "1", "/nonsense"]
 
     chat = installation.pipe("\n".join(nonsense) + "\n")
@@ -122,7 +123,7 @@ def test_nonsense_changes_nothing_and_is_answered(installation: Installation) ->
     shown = chat.stdout.splitlines()
     for words in nonsense:
         assert not shown[shown.index(f"> {words}") + 1].startswith("> "), f"{words!r} was not answered"
-    assert ids(installation) == before
+    assert standing(installation) == before
 
 
 def test_a_message_of_100_kilobytes_is_refused_in_one_sentence(installation: Installation) -> None:
@@ -166,7 +167,7 @@ def test_a_model_that_hangs_is_cut_off(installation: Installation) -> None:
 def test_a_model_that_misbehaves_changes_nothing_and_ends_politely(
     installation: Installation, misbehaviour: model_server.Behaviour
 ) -> None:
-    before = ids(installation)
+    before = standing(installation)
 
     with model_server.scripted_server(*[misbehaviour] * 12) as server:
         chat = installation.pipe(
@@ -176,4 +177,4 @@ def test_a_model_that_misbehaves_changes_nothing_and_ends_politely(
     assert chat.returncode == ExitCode.DONE, chat.stderr
     assert "Traceback" not in chat.stdout + chat.stderr
     assert len(chat.stdout.splitlines()) > 5, "it says something"
-    assert ids(installation) == before
+    assert standing(installation) == before
