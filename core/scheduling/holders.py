@@ -57,16 +57,22 @@ class Holder:
 class QueueHolders:
     """The holders of one queue in victim order, with cheap access to those below a priority."""
 
-    __slots__ = ("_by_uid", "_going", "_keys")
+    __slots__ = ("_by_uid", "_going", "_keys", "_usages")
 
     def __init__(self) -> None:
         self._keys: list[VictimKey] = []
         self._by_uid: dict[str, Holder] = {}
+        self._usages: dict[Usage, int] = {}
         self._going = 0
         """How many are already evicting: they stand at the front."""
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    @property
+    def usage_kinds(self) -> int:
+        """How many different amounts its holders use: few, however many holders there are."""
+        return len(self._usages)
 
     def __iter__(self) -> Iterator[Holder]:
         return (self._by_uid[key.uid] for key in self._keys)
@@ -75,11 +81,15 @@ class QueueHolders:
         insort(self._keys, holder.key)
         self._by_uid[holder.uid] = holder
         self._going += not holder.key.is_staying
+        self._usages[holder.usage] = self._usages.get(holder.usage, 0) + 1
 
     def discard(self, holder: Holder) -> None:
         if self._by_uid.pop(holder.uid, None) is not None:
             del self._keys[bisect_left(self._keys, holder.key)]
             self._going -= not holder.key.is_staying
+            self._usages[holder.usage] -= 1
+            if not self._usages[holder.usage]:
+                del self._usages[holder.usage]
 
     def candidates(
         self,

@@ -104,7 +104,7 @@ class FairSearch:
             before = self._share(target)
             failed: list[Holder] = []
             if preemptor_share.rank <= before.rank:  # else none can pass: giving something up never raises a share
-                passing = self._first_passing(strategy, preemptor_share, target, before, tournament.line(queue), failed)
+                passing = self._first_passing(strategy, preemptor_share, target, before, queue, tournament, failed)
                 if passing is not None:
                     if self._take(passing, PreemptionReason.IN_COHORT_FAIR_SHARING):
                         return True, left
@@ -132,12 +132,15 @@ class FairSearch:
         preemptor_share: DominantShare,
         target: QuotaNode,
         before: DominantShare,
-        line: _Line,
+        queue: QueueNode,
+        tournament: _Tournament,
         failed: list[Holder],
     ) -> Holder | None:
         """Takes candidates off the line until one passes; the others are put into `failed`."""
+        line = tournament.line(queue)
+        kinds = self._snapshot.holders_of(queue).usage_kinds
         hopeless: set[Usage] = set()  # who uses as much as one who failed fails too
-        while line.first is not None:
+        while line.first is not None and len(hopeless) < kinds:
             holder = line.pop()
             if holder.usage not in hopeless and self._passes(strategy, preemptor_share, target, before, holder):
                 return holder
