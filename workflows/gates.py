@@ -12,7 +12,8 @@ from datetime import timedelta
 from typing import Protocol, assert_never
 
 from core.choices import ELISION, LATER, ChoiceKind, Origin
-from core.governance.principals import Channel
+from core.governance.principals import Channel, Principal
+from core.governance.roles import deny
 from core.ids import QuestionId
 from core.json_value import JsonObject, JsonValue, canonical_json, digest
 from core.messages.message import Language, Message, message
@@ -98,6 +99,28 @@ class ApprovalGate:
         if planned.cluster != run.cluster or digest(planned.params) != digest(run.params):
             return mismatch
         return None
+
+
+class RoleGate:
+    """Who asked for the run and who approved it may do this: looked at once more when it begins."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+
+    def refuse(self, run: Run, call: PlannedCall | None) -> GateRefusal | None:
+        if call is not None:
+            return None
+        for principal in (run.requested_by, *self._approvers(run)):
+            if (denial := deny(principal, run.workflow, run.params)) is not None:
+                return GateRefusal(reason=RefusalReason.ROLE_MISSING, message=denial.message)
+        return None
+
+    def _approvers(self, run: Run) -> list[Principal]:
+        if run.plan_id is None:
+            return []
+        asked = self._repository.list_questions(plan_id=run.plan_id, status=QuestionStatus.ANSWERED)
+        approvals = [question for question in asked if question.kind is QuestionKind.APPROVAL]
+        return [question.answered_by for question in approvals if question.answered_by is not None]
 
 
 class ChoiceGate:

@@ -16,6 +16,8 @@ from agent.conversation import Turn, TurnState
 from agent.events import EndReason, QuestionAsked, Refusal
 from agent.nodes.common import open_question, record_once, resting, say, show
 from agent.plans import question_name, read_choices
+from core.governance.principals import Principal
+from core.governance.roles import deny
 from core.ids import ClusterName
 from core.json_value import JsonObject
 from core.messages.message import message
@@ -61,7 +63,9 @@ def _prepare_all(turn: Turn, plan: Plan) -> _Prepared:
     A node that names something unknown is tried once more behind the others: models do not always write what
     is made before what uses it.
     """
-    prepared = _Prepared()
+    prepared = _Prepared(refused=_first_denied(plan))
+    if prepared.refused is not None:
+        return prepared
     planned: dict[ClusterName, PlannedCluster] = {}
     waiting, postponed = list(plan.nodes), set[str]()
     while waiting:
@@ -93,7 +97,23 @@ def _prepare_one(turn: Turn, plan: Plan, node: PlanNode, planned: Mapping[Cluste
         choices=read_choices(node),
         requested_by=plan.requested_by,
     )
-    return operation.prepare(draft, turn.desk.reads, planned)
+    preparation = operation.prepare(draft, turn.desk.reads, planned)
+    if isinstance(preparation, Ready):
+        # Only now is it known whose job it is.
+        return _denied(plan.requested_by, node.operation, preparation.run_params) or preparation
+    return preparation
+
+
+def _first_denied(plan: Plan) -> Refused | None:
+    """Before anything is asked: nobody answers questions for what they may not do."""
+    denied = (_denied(plan.requested_by, node.operation, node.params) for node in plan.nodes)
+    return next((refused for refused in denied if refused is not None), None)
+
+
+def _denied(principal: Principal, operation: str, params: JsonObject) -> Refused | None:
+    if (denial := deny(principal, operation, params)) is None:
+        return None
+    return Refused(reason=RefusalReason.ROLE_MISSING, message=denial.message, remedies=(denial.remedy,))
 
 
 def _with_planned_target(

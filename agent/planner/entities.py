@@ -70,10 +70,14 @@ _COMMAND = re.compile(
 )
 _RUN_COMMAND = re.compile(r"(?:\b(?:run|execute)|运行|执行|跑)\s*[`\"“'](?P<command>[^`\"”'\s]+\s[^`\"”']*)[`\"”']")
 _IMAGE = re.compile(r"(?:\bimage\s*[:=]?\s*|镜像\s*[:：]?\s*)[`\"“']?(?P<image>[a-z0-9][\w.:/@-]*[a-z0-9])[`\"”']?")
+_MENDING_ZH: Final = r"(?:恢复|修复|替换|更换)"
 _RECOVERY_OFF = re.compile(
-    r"\b(?:without|no|disable|turn\s+off)\s+(?:the\s+)?(?:auto(?:matic)?\s+)?(?:node\s+)?recovery|recovery\s*(?:[:=]|is|to)?\s*(?:off|none)|关闭自动恢复|不要自动恢复|不用自动恢复"
+    r"\b(?:without|no|disable|turn\s+off)\s+(?:the\s+)?(?:auto(?:matic)?[- ]?\s*)?(?:node\s+)?(?:recovery|replacements?)"
+    r"|recovery\s*(?:[:=]|is|to)?\s*(?:off|none)"
+    r"|\b(?:do\s+not|don'?t|never)\s+(?:automatically\s+)?(?:replace|repair|recover)\b(?=.*\bauto|.*\bnodes?\b)"
+    rf"|(?:关闭|关掉|不要|不用|不需要|别|无需|禁用)\s*(?:节点)?自动\s*{_MENDING_ZH}"
 )
-_RECOVERY_ON = re.compile(r"\b(?:auto(?:matic)?|with|enable)\s+(?:node\s+)?recovery\b|自动恢复")
+_RECOVERY_ON = re.compile(rf"\b(?:auto(?:matic)?|with|enable)\s+(?:node\s+)?recovery\b|自动\s*{_MENDING_ZH}")
 
 _NOT_A_NAME: Final = words(
     """a an the this that these those it its them there here one two three four five six seven eight nine ten new

@@ -17,6 +17,7 @@ from core.messages.en import delete_cluster as en_delete_cluster
 from core.messages.en import demo as en_demo
 from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
+from core.messages.en import governance as en_governance
 from core.messages.en import health as en_health
 from core.messages.en import market as en_market
 from core.messages.en import nodes as en_nodes
@@ -41,6 +42,7 @@ from core.messages.zh import delete_cluster as zh_delete_cluster
 from core.messages.zh import demo as zh_demo
 from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
+from core.messages.zh import governance as zh_governance
 from core.messages.zh import health as zh_health
 from core.messages.zh import market as zh_market
 from core.messages.zh import nodes as zh_nodes
@@ -72,6 +74,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_demo.TEXTS,
         en_effects.TEXTS,
         en_general.TEXTS,
+        en_governance.TEXTS,
         en_health.TEXTS,
         en_market.TEXTS,
         en_planner.TEXTS,
@@ -98,6 +101,7 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_demo.TEXTS,
         zh_effects.TEXTS,
         zh_general.TEXTS,
+        zh_governance.TEXTS,
         zh_health.TEXTS,
         zh_market.TEXTS,
         zh_planner.TEXTS,

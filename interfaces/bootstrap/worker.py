@@ -15,7 +15,7 @@ from interfaces.settings import Settings, read_settings
 from tools.access import ToolAccess
 from workflows.catalogue import WORKFLOWS
 from workflows.engine import Engine
-from workflows.gates import ApprovalGate, ChoiceGate, MutationGate
+from workflows.gates import ApprovalGate, ChoiceGate, MutationGate, RoleGate
 from workflows.recovery import take_over_dead, this_worker
 from workflows.registry import Registry
 from workflows.worker import Worker, rest_until_news
@@ -46,7 +46,7 @@ def work(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
     take_over_dead(rows)
-    gates = (MutationGate(rows), ApprovalGate(rows), ChoiceGate(rows))
+    gates = (MutationGate(rows), ApprovalGate(rows), RoleGate(rows), ChoiceGate(rows))
     engine = Engine(rows, Registry(WORKFLOWS), ToolAccess(world.clients), clock, gates=gates, random=SystemRandom())
     rest = rest_until_news(rows, news)
     worker = Worker(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -12,6 +12,7 @@ import pytest
 from agent.assistant import Assistant
 from agent.events import AgentEvent, QuestionAsked, Refusal, TextWhole, TurnBegan
 from agent.looks.catalogue import LOOK_TOOLS
+from core.governance.principals import Principal, Role
 from core.ids import ConversationId, RandomIds
 from core.json_value import JsonValue
 from core.messages.message import Language
@@ -61,9 +62,11 @@ class RealTalk:
     conversation_id: ConversationId
     events: list[AgentEvent] = field(default_factory=list)
 
+    principal: Principal = ANA
+
     def say(self, *messages: str) -> list[str]:
         """Everything that was shown in these turns: kinds of questions, reasons of refusals, texts of answers."""
-        self.events = [event for words in messages for event in self.assistant.send(self.conversation_id, words, ANA)]
+        self.events = [event for words in messages for event in self.assistant.send(self.conversation_id, words, self.principal)]
         shown = []
         for event in self.events:
             if isinstance(event, QuestionAsked):
@@ -193,3 +196,11 @@ def test_state_is_told_without_a_run(talk: RealTalk) -> None:
 
     assert "InService" in answer and "4" in answer
     assert talk.runs == []
+
+
+@pytest.mark.parametrize("role", [Role.ENGINEER, Role.PROJECT_LEAD])
+@pytest.mark.parametrize("words", ["Create a cluster", "删除集群 base", "add 2 on-demand nodes to group workers of base"])
+def test_what_the_role_may_not_is_refused_without_a_question(talk: RealTalk, role: Role, words: str) -> None:
+    talk.principal = replace(ANA, role=role)
+
+    assert talk.say(words) == ["role_missing"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.governance.principals import Channel
+from core.governance.principals import Channel, Role
 from core.json_value import JsonObject
 from core.messages.message import Language
 from core.reasons import RefusalReason
@@ -24,7 +24,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.toy_platform import FakePlatform
 from tests.fakes.toy_tools import CREATE, Thing
 from workflows.definition import Done, Outcome, StepContext
-from workflows.gates import ApprovalGate, ChoiceGate, MutationGate
+from workflows.gates import ApprovalGate, ChoiceGate, MutationGate, RoleGate
 
 
 def make_thing(context: StepContext, params: ToyParams) -> Outcome:
@@ -172,6 +172,33 @@ def test_a_plan_starts_each_of_its_nodes_once(repository: Repository) -> None:
             plan_id=run.plan_id,
             plan_node=run.plan_node,
         )
+
+
+# Roles
+
+
+@pytest.mark.parametrize(
+    ("requester", "approver"),
+    [
+        pytest.param(Role.ENGINEER, Role.PLATFORM_ADMIN, id="the requester may not"),
+        pytest.param(Role.PLATFORM_ADMIN, Role.PROJECT_LEAD, id="the approver may not"),
+    ],
+)
+def test_a_run_beyond_a_role_is_refused_when_it_begins(
+    repository: Repository, requester: Role, approver: Role
+) -> None:
+    plan, question = propose(repository, requested_by=person("mei", role=requester))
+    answerer = person("li", role=approver)
+    repository.answer_question(question.id, options_version=1, principal=answerer, option_id="option-approve")
+    [run] = repository.list_runs(plan_id=plan.id)
+
+    refusal = RoleGate(repository).refuse(run, None)
+
+    assert refusal is not None and refusal.reason is RefusalReason.ROLE_MISSING
+
+
+def test_a_run_within_the_roles_of_both_may_begin(repository: Repository) -> None:
+    assert RoleGate(repository).refuse(approved_run(repository), None) is None
 
 
 # Choices
