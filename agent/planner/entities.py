@@ -72,7 +72,8 @@ _RUN_COMMAND = re.compile(r"(?:\b(?:run|execute)|运行|执行|跑)\s*[`\"“'](
 _IMAGE = re.compile(r"(?:\bimage\s*[:=]?\s*|镜像\s*[:：]?\s*)[`\"“']?(?P<image>[a-z0-9][\w.:/@-]*[a-z0-9])[`\"”']?")
 _MENDING_ZH: Final = r"(?:恢复|修复|替换|更换)"
 _RECOVERY_OFF = re.compile(
-    r"\b(?:without|no|disable|turn\s+off)\s+(?:the\s+)?(?:auto(?:matic)?[- ]?\s*)?(?:node\s+)?(?:recovery|replacements?)"
+    r"\b(?:without|no|disable|turn\s+off)\s+(?:the\s+)?(?:auto(?:matic)?[- ]?\s*)?(?:node\s+)?"
+    r"(?:recovery|replacements?)"
     r"|recovery\s*(?:[:=]|is|to)?\s*(?:off|none)"
     r"|\b(?:do\s+not|don'?t|never)\s+(?:automatically\s+)?(?:replace|repair|recover)\b(?=.*\bauto|.*\bnodes?\b)"
     rf"|(?:关闭|关掉|不要|不用|不需要|别|无需|禁用)\s*(?:节点)?自动\s*{_MENDING_ZH}"

@@ -66,7 +66,9 @@ class RealTalk:
 
     def say(self, *messages: str) -> list[str]:
         """Everything that was shown in these turns: kinds of questions, reasons of refusals, texts of answers."""
-        self.events = [event for words in messages for event in self.assistant.send(self.conversation_id, words, self.principal)]
+        self.events = [
+            event for words in messages for event in self.assistant.send(self.conversation_id, words, self.principal)
+        ]
         shown = []
         for event in self.events:
             if isinstance(event, QuestionAsked):
@@ -199,7 +201,9 @@ def test_state_is_told_without_a_run(talk: RealTalk) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.ENGINEER, Role.PROJECT_LEAD])
-@pytest.mark.parametrize("words", ["Create a cluster", "删除集群 base", "add 2 on-demand nodes to group workers of base"])
+@pytest.mark.parametrize(
+    "words", ["Create a cluster", "删除集群 base", "add 2 on-demand nodes to group workers of base"]
+)
 def test_what_the_role_may_not_is_refused_without_a_question(talk: RealTalk, role: Role, words: str) -> None:
     talk.principal = replace(ANA, role=role)
 

@@ -184,9 +184,7 @@ def test_a_plan_starts_each_of_its_nodes_once(repository: Repository) -> None:
         pytest.param(Role.PLATFORM_ADMIN, Role.PROJECT_LEAD, id="the approver may not"),
     ],
 )
-def test_a_run_beyond_a_role_is_refused_when_it_begins(
-    repository: Repository, requester: Role, approver: Role
-) -> None:
+def test_a_run_beyond_a_role_is_refused_when_it_begins(repository: Repository, requester: Role, approver: Role) -> None:
     plan, question = propose(repository, requested_by=person("mei", role=requester))
     answerer = person("li", role=approver)
     repository.answer_question(question.id, options_version=1, principal=answerer, option_id="option-approve")
