@@ -19,6 +19,7 @@ from core.messages.en import effects as en_effects
 from core.messages.en import general as en_general
 from core.messages.en import governance as en_governance
 from core.messages.en import health as en_health
+from core.messages.en import job_control as en_job_control
 from core.messages.en import market as en_market
 from core.messages.en import nodes as en_nodes
 from core.messages.en import planner as en_planner
@@ -26,9 +27,12 @@ from core.messages.en import questions as en_questions
 from core.messages.en import reboot_node as en_reboot_node
 from core.messages.en import remove_capacity as en_remove_capacity
 from core.messages.en import replace_node as en_replace_node
+from core.messages.en import resize_job as en_resize_job
+from core.messages.en import resume_job as en_resume_job
 from core.messages.en import runs as en_runs
 from core.messages.en import scheduling as en_scheduling
 from core.messages.en import state as en_state
+from core.messages.en import stop_job as en_stop_job
 from core.messages.en import submit_job as en_submit_job
 from core.messages.en import targets as en_targets
 from core.messages.en import tools as en_tools
@@ -44,6 +48,7 @@ from core.messages.zh import effects as zh_effects
 from core.messages.zh import general as zh_general
 from core.messages.zh import governance as zh_governance
 from core.messages.zh import health as zh_health
+from core.messages.zh import job_control as zh_job_control
 from core.messages.zh import market as zh_market
 from core.messages.zh import nodes as zh_nodes
 from core.messages.zh import planner as zh_planner
@@ -51,9 +56,12 @@ from core.messages.zh import questions as zh_questions
 from core.messages.zh import reboot_node as zh_reboot_node
 from core.messages.zh import remove_capacity as zh_remove_capacity
 from core.messages.zh import replace_node as zh_replace_node
+from core.messages.zh import resize_job as zh_resize_job
+from core.messages.zh import resume_job as zh_resume_job
 from core.messages.zh import runs as zh_runs
 from core.messages.zh import scheduling as zh_scheduling
 from core.messages.zh import state as zh_state
+from core.messages.zh import stop_job as zh_stop_job
 from core.messages.zh import submit_job as zh_submit_job
 from core.messages.zh import targets as zh_targets
 from core.messages.zh import tools as zh_tools
@@ -66,6 +74,10 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         en_remove_capacity.TEXTS,
         en_reboot_node.TEXTS,
         en_replace_node.TEXTS,
+        en_job_control.TEXTS,
+        en_stop_job.TEXTS,
+        en_resume_job.TEXTS,
+        en_resize_job.TEXTS,
         en_agent.TEXTS,
         en_chat.TEXTS,
         en_cli.TEXTS,
@@ -93,6 +105,10 @@ _TOPICS: Mapping[str, tuple[Mapping[str, str], ...]] = {
         zh_remove_capacity.TEXTS,
         zh_reboot_node.TEXTS,
         zh_replace_node.TEXTS,
+        zh_job_control.TEXTS,
+        zh_stop_job.TEXTS,
+        zh_resume_job.TEXTS,
+        zh_resize_job.TEXTS,
         zh_agent.TEXTS,
         zh_chat.TEXTS,
         zh_cli.TEXTS,

@@ -10,6 +10,8 @@ from workflows.catalogue.create_cluster.operation import CreateCluster
 from workflows.catalogue.create_cluster.workflow import WORKFLOW as CREATE_CLUSTER
 from workflows.catalogue.delete_cluster.operation import DeleteCluster
 from workflows.catalogue.delete_cluster.workflow import WORKFLOW as DELETE_CLUSTER
+from workflows.catalogue.job_control.operation import JobControl
+from workflows.catalogue.job_control.workflow import RESIZE_JOB_WORKFLOW, RESUME_JOB, STOP_JOB
 from workflows.catalogue.node_repair.operation import NodeRepair
 from workflows.catalogue.node_repair.workflow import REBOOT_NODE, REPLACE_NODE
 from workflows.catalogue.remove_capacity.operation import RemoveCapacity
@@ -27,6 +29,9 @@ WORKFLOWS: Final[tuple[AnyWorkflow, ...]] = (
     REMOVE_CAPACITY,
     REBOOT_NODE,
     REPLACE_NODE,
+    STOP_JOB,
+    RESUME_JOB,
+    RESIZE_JOB_WORKFLOW,
 )
 OPERATIONS: Final[tuple[Operation, ...]] = (
     CreateCluster(),
@@ -36,4 +41,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     RemoveCapacity(),
     NodeRepair("reboot_node"),
     NodeRepair("replace_node"),
+    JobControl("stop_job"),
+    JobControl("resume_job"),
+    JobControl("resize_job"),
 )

@@ -15,7 +15,7 @@ from tests.fakes.losing_clients import Losses, losing
 from tests.polling import eventually
 from tests.twin_process import WholeTwin
 from tests.workflows.catalogue.reads import ClientReads, draft
-from tests.workflows.catalogue.remove_capacity.test_remove import instance, occupied
+from tests.workflows.catalogue.remove_capacity.test_remove import check_deeply, instance, occupied
 from tests.workflows.catalogue.runs import Bench
 from tests.workflows.catalogue.submit_job.test_submit import job
 from workflows.catalogue.node_repair.operation import NodeRepair
@@ -61,10 +61,7 @@ def test_a_node_comes_back_after_exactly_one_call(base: WholeTwin, rows: Reposit
 def test_a_node_that_aws_does_not_take_is_named_while_the_other_is_followed(base: WholeTwin, bench: Bench) -> None:
     first, second = instance(base, 0), instance(base, 1)
     frozen = approved(base, "reboot_node", {"nodes": [first, second]})
-    check: JsonObject = {"InstanceGroupName": "workers", "InstanceIds": [first], "DeepHealthChecks": ["InstanceStress"]}
-    base.aws.call(
-        "sagemaker", "StartClusterHealthCheck", {"ClusterName": "base", "DeepHealthCheckConfigurations": [check]}
-    )
+    check_deeply(base, first)
     run = bench.work(bench.start("reboot_node", frozen, cluster="base"))
 
     assert run.status is RunStatus.FAILED

@@ -57,6 +57,17 @@ def instance(twin: WholeTwin, index: int = 0) -> str:
     return str(nodes[index].instance_id)
 
 
+def check_deeply(twin: WholeTwin, instance_id: str) -> None:
+    """Keep HyperPod at work on a node for an hour or so."""
+    check: JsonObject = {
+        "InstanceGroupName": "workers",
+        "InstanceIds": [instance_id],
+        "DeepHealthChecks": ["InstanceStress"],
+    }
+    params: JsonObject = {"ClusterName": "base", "DeepHealthCheckConfigurations": [check]}
+    twin.aws.call("sagemaker", "StartClusterHealthCheck", params)
+
+
 @pytest.mark.parametrize("loses", [False, True], ids=["no answer lost", "the answer is lost"])
 def test_exactly_the_approved_nodes_go(base: WholeTwin, rows: Repository, loses: bool) -> None:
     doomed = instance(base, 2)
@@ -116,19 +127,13 @@ def test_a_job_that_began_after_the_approval_stops_the_run(base: WholeTwin, benc
 
 def test_a_node_that_hyperpod_is_at_work_on_is_tried_again(base: WholeTwin, bench: Bench) -> None:
     frozen = approved(base, {"node": instance(base)})
-    check: JsonObject = {
-        "InstanceGroupName": "workers",
-        "InstanceIds": [instance(base)],
-        "DeepHealthChecks": ["InstanceStress"],
-    }
-    base.aws.call(
-        "sagemaker", "StartClusterHealthCheck", {"ClusterName": "base", "DeepHealthCheckConfigurations": [check]}
-    )
+    check_deeply(base, instance(base))
     run = bench.work(bench.start("remove_capacity", frozen, cluster="base"))
 
-    assert run.status in {RunStatus.DONE, RunStatus.FAILED}
+    assert run.status is RunStatus.DONE, run.failure
     tried = [effect for effect in bench.repository.list_effects(run.id) if effect.tool == "delete_nodes"]
     assert len(tried) > 1
+    assert base.live()["clusters"]["base"]["groups"]["workers"]["target"] == 3
 
 
 def test_how_many_is_asked_when_nobody_said_it(base: WholeTwin) -> None:
