@@ -51,6 +51,20 @@ class Home:
         return self.root / "processes.json"
 
     @property
+    def audit_key(self) -> Path:
+        """Signs the seals of the audit trail. Better kept by somebody else than who keeps the database."""
+        return self.root / "audit.key"
+
+    @property
+    def audit_seals(self) -> Path:
+        """The heads of the audit chains, signed, one a line."""
+        return self.root / "audit-seals.jsonl"
+
+    @property
+    def audit_lock(self) -> Path:
+        return self.root / "audit.lock"
+
+    @property
     def users_lock(self) -> Path:
         """Shared by everybody who needs the processes; the supervisor ends when it gets it alone."""
         return self.root / "users.lock"

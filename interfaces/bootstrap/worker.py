@@ -8,8 +8,10 @@ from random import SystemRandom
 from types import FrameType
 
 from core.clock import Clock, SystemClock
+from interfaces.bootstrap.home import Home
 from interfaces.bootstrap.log_lines import log_as_json
 from interfaces.bootstrap.rows import open_rows
+from interfaces.bootstrap.seals import seal_audit, sealing
 from interfaces.bootstrap.world import World, connect
 from interfaces.settings import Settings, read_settings
 from tools.access import ToolAccess
@@ -36,7 +38,7 @@ def work(
 
     `longest_rest_seconds` is for a `clock` that somebody may turn on while the worker rests.
     """
-    rows = open_rows(settings, clock=clock)
+    rows, home = open_rows(settings, clock=clock), Home(settings.home)
     stop, news = threading.Event(), threading.Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -48,7 +50,7 @@ def work(
     take_over_dead(rows)
     gates = (MutationGate(rows), ApprovalGate(rows), RoleGate(rows), ChoiceGate(rows))
     engine = Engine(rows, Registry(WORKFLOWS), ToolAccess(world.clients), clock, gates=gates, random=SystemRandom())
-    rest = rest_until_news(rows, news)
+    rest = sealing(home, rows, rest_until_news(rows, news))
     worker = Worker(
         engine,
         rows,
@@ -58,6 +60,7 @@ def work(
         idle=lambda seconds: rest(seconds if longest_rest_seconds is None else min(seconds, longest_rest_seconds)),
     )
     worker.run_until(stop.is_set)
+    seal_audit(home, rows)
     rows.close()
 
 

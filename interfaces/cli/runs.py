@@ -112,7 +112,8 @@ class _Change(Protocol):
 def _control(change: _Change, run: str, as_json: bool) -> None:
     terminal = open_terminal()
     changed = change(terminal.rows, RunId(run), actor=terminal.principal)
-    if terminal.settings.profile is Profile.EMBEDDED and not changed.status.is_finished:
+    goes_on = not changed.status.is_finished and changed.status is not RunStatus.PAUSED
+    if terminal.settings.profile is Profile.EMBEDDED and goes_on:
         start_supervisor(terminal.settings)  # a run that goes on needs its worker, whoever is watching
     if as_json:
         print_json({"run": to_json(changed, terminal.language)})

@@ -144,6 +144,7 @@ TEXTS: dict[str, str] = {
     "cli.no_jobs": "No jobs.",
     "cli.run_now": "The run {run} is {status}.",
     "cli.run_will_stop": "The run {run} becomes {status} after its present step.",
+    "cli.audit_of_what": "Name a run, plan or question.",
     "cli.audit_fault": "{subject}, event {sequence}: {why}",
     "cli.audit_verified": "audit: {subjects} chains, {faults} faults",
     "cli.answered": "Answered: {question}.",

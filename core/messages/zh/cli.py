@@ -144,6 +144,7 @@ TEXTS: dict[str, str] = {
     "cli.no_jobs": "没有作业。",
     "cli.run_now": "运行 {run} 现在的状态是 {status}。",
     "cli.run_will_stop": "运行 {run} 将在当前步骤之后变为 {status}。",
+    "cli.audit_of_what": "请指明运行、计划或问题。",
     "cli.audit_fault": "{subject}，第 {sequence} 个事件：{why}",
     "cli.audit_verified": "审计：{subjects} 条链，{faults} 处问题",
     "cli.answered": "已回答：{question}。",
