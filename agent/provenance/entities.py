@@ -13,7 +13,13 @@ from core.cluster.clusters import CapacityMode
 from core.cluster.instance_types import INSTANCE_TYPES
 
 _ZONE_ID = re.compile(r"(?<![a-z0-9])[a-z]{2,4}\d-az\d{1,2}")
-_ZONE_NAME = re.compile(r"(?<![a-z0-9])[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d[a-z]")
+_REGION = (
+    r"(?<![a-z0-9-])(?:us|eu|ap|sa|ca|mx|af|me|il|cn)(?:-(?:gov|iso[a-z]?))?"
+    r"-(?:north|south|northeast|northwest|southeast|southwest|east|west|central)-\d"
+)
+"""By the words that AWS has for places: a cluster may well be called `my-model-1b`."""
+_ZONE_NAME = re.compile(rf"{_REGION}[a-z]")
+_REGION_NAME = re.compile(rf"{_REGION}(?![a-z0-9-])")
 _SHORT_ZONE = re.compile(r"az[- ]?(\d{1,2})")
 _ZONE_LETTER = re.compile(r"(?:\bzone\s+|可用区\s*)([a-f])|([a-f])\s*(?:可用区|区)")
 _FULL_TYPE = re.compile(
@@ -47,7 +53,19 @@ _ONE_SIZE = families_with_one_size()
 
 
 def zones(text: str, region: str) -> Iterator[Mention]:
-    """Zone ids and zone names as they stand; `az2` and `zone b` are completed with the region."""
+    """Zone ids and zone names as they stand; `az2` and `zone b` are completed with the region.
+
+    Another region than the account's stands for a zone there, where nobody named one: silence would build elsewhere.
+    """
+    others = [match for match in _REGION_NAME.finditer(text) if match[0] != region]
+    meant = others[0][0] if others else region
+    found = list(_zones(text, meant))
+    yield from found
+    if others and not found:
+        yield from _alone(text, others[0], MentionKind.ZONE, meant)
+
+
+def _zones(text: str, region: str) -> Iterator[Mention]:
     for match in _ZONE_ID.finditer(text):
         yield from _alone(text, match, MentionKind.ZONE, match[0])
     for match in _ZONE_NAME.finditer(text):

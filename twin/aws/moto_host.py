@@ -52,12 +52,14 @@ class MotoHost:
         self._journal = journal
         self._seed = self._changes = 0
         self._region = ""
+        self._has_ec2 = False
         self._zones: tuple[Zone, ...] = ()
         self._app: Wsgi | None = None
 
     def begin(self, region: str, zones: Iterable[Zone], seed: int, populate: Callable[[], T]) -> T:
         """Start empty, let `populate` fill in what the world begins with, then replay the journal."""
         self._region, self._zones, self._seed, self._changes = region, tuple(zones), seed, 0
+        self._has_ec2 = False
         if self._app is not None:
             import_module("moto.core.base_backend").BackendDict.reset()
         self._reseed(f"{seed}:world")
@@ -65,6 +67,7 @@ class MotoHost:
         journalled = self._journal.read_text().splitlines() if self._journal.exists() else []
         if journalled:
             self._iam()
+            self._ec2()
         for line in journalled:
             self._replay(json.loads(line))
         return made
@@ -85,6 +88,7 @@ class MotoHost:
             self._ec2()
         elif request.service == "iam":
             self._iam()
+        self._make_ready(request)
         self._changes += changes
         seed = f"{self._seed}:{self._changes}"
         if changes:
@@ -215,17 +219,21 @@ class MotoHost:
         if "log" in entry:
             self._replay_log(entry)
             return
+        request = Request(
+            method=entry["method"],
+            path=entry["path"],
+            query=entry["query"],
+            headers=entry["headers"],
+            body=base64.b64decode(entry["body"]),
+        )
+        self._make_ready(request)
         self._reseed(entry["seed"])
         self._changes = int(entry["seed"].rpartition(":")[2])
-        self._run(
-            Request(
-                method=entry["method"],
-                path=entry["path"],
-                query=entry["query"],
-                headers=entry["headers"],
-                body=base64.b64decode(entry["body"]),
-            )
-        )
+        self._run(request)
+
+    def _make_ready(self, request: Request) -> None:
+        """Before the random numbers are set: a service's first request makes backends, which draw some of them."""
+        self._application().get_application(_environ(request))
 
     def _application(self) -> Wsgi:
         if self._app is None:
@@ -243,6 +251,11 @@ class MotoHost:
         places.RegionsAndZonesBackend.zones[self._region] = [
             places.Zone(name=zone.name, region_name=self._region, zone_id=zone.zone_id) for zone in self._zones
         ]
+        if not self._has_ec2:
+            # Its first use makes the default network, whose ids come from the same random numbers as everything
+            # else: with a seed of its own no call's ids depend on whether the call was the first.
+            self._has_ec2 = True
+            self._reseed(f"{self._seed}:ec2")
         return self._backend("ec2", self._region)
 
     def _iam(self) -> Any:

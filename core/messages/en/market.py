@@ -29,7 +29,7 @@ TEXTS: dict[str, str] = {
     "market.not_offered_here": "{type} is not offered in any zone of {region}.",
     "market.not_offered_ask": "{type} is not offered in {zone}. In which of the zones that offer it shall the nodes stand?",
     "market.zone_unknown": "There is no availability zone {zone!r}.",
-    "market.zone_elsewhere": "The zone {zone!r} is not in {region}, where this account works.",
+    "market.zone_elsewhere": "{zone!r} is not in {region}, where this account works.",
     "market.zones_here": "Zones here: {zones}.",
     "market.type_unknown": "There is no instance type {type!r}.",
     "market.count_out_of_range": "{count} nodes cannot be: a group has 1 to {most}.",

@@ -29,7 +29,7 @@ TEXTS: dict[str, str] = {
     "market.not_offered_here": "{region} 的任何可用区都不提供 {type}。",
     "market.not_offered_ask": "{zone} 不提供 {type}。节点放在哪个提供该类型的可用区？",
     "market.zone_unknown": "没有可用区 {zone!r}。",
-    "market.zone_elsewhere": "可用区 {zone!r} 不在当前账户所用的区域 {region}。",
+    "market.zone_elsewhere": "{zone!r} 不在当前账户所用的区域 {region}。",
     "market.zones_here": "此处的可用区：{zones}。",
     "market.type_unknown": "没有实例类型 {type!r}。",
     "market.count_out_of_range": "节点数不能是 {count}：一个实例组可有 1 到 {most} 个节点。",

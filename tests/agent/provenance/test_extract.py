@@ -34,6 +34,23 @@ def capacity(count: int | None, mode: str | None = None, plan: str | None = None
 
 
 @pytest.mark.parametrize(
+    ("text", "zones"),
+    [
+        ("create a cluster in eu-west-1", ["eu-west-1"]),
+        ("在 ap-northeast-1 建一个集群", ["ap-northeast-1"]),
+        ("create a cluster in us-east-1, zone b", ["us-east-1b"]),
+        ("create a cluster in us-east-1 az2", ["use1-az2"]),
+        ("create a cluster in us-west-2, zone b", ["us-west-2b"]),
+        ("create a cluster in us-west-2", []),
+        ("create a cluster called my-model-1b", []),
+        ("create a cluster called my-cluster-1", []),
+    ],
+)
+def test_another_region_is_not_passed_over(text: str, zones: list[str]) -> None:
+    assert usable(text, ZONE) == zones
+
+
+@pytest.mark.parametrize(
     ("text", "zone", "instance_type", "wanted"),
     [
         (
