@@ -233,7 +233,8 @@ class MotoHost:
 
     def _make_ready(self, request: Request) -> None:
         """Before the random numbers are set: a service's first request makes backends, which draw some of them."""
-        self._application().get_application(_environ(request))
+        dispatcher: Any = self._application()
+        dispatcher.get_application(_environ(request))
 
     def _application(self) -> Wsgi:
         if self._app is None:
