@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from core.reasons import OpsError
 from evals.reporting import JsonOption, finish
 from evals.scenario_format import Scenario
 from evals.scenario_loading import SHIPPED, ScenarioInvalid, load_scenarios
@@ -96,7 +97,7 @@ def _play(stage: Stage, scenario: Scenario, seed: int) -> Played:
     try:
         with stage.scene(scenario, seed) as scene:
             return play(scene)
-    except TwinRefused as error:
+    except (OpsError, TwinRefused) as error:
         return Played(
             scenario=scenario, seed=seed, heard=(), questions=(), answers={}, runs=(), effects={}, live={}, tokens=0,
             seconds=0.0, twin_seconds=0.0, trouble=str(error),

@@ -115,7 +115,9 @@ class Twin:
 
         Then give back what that took for a while: some 40 MB, where the C library can.
         """
-        self._account.warm_up()
+        with self._lock:
+            # Two threads that import modules which need each other can see half of one: whoever calls meanwhile waits.
+            self._account.warm_up()
         self.aws.warm_up()
         gc.collect()
         library = ctypes.CDLL(None)
