@@ -57,6 +57,10 @@ _PRIORITY = re.compile(
     r"|(?P<c>高|低|中)优先级?|优先级?\s*(?:为|是|[:：])?\s*(?P<d>高|低|中)"
 )
 _GPU_MODEL = re.compile(r"(?<![a-z0-9])(?P<model>gb200|gb300|[abh]\d{3}|l40s|l4|t4|a10g|trainium2?)s?(?![a-z0-9.])")
+_TOTAL = re.compile(
+    r"\b(?:to|at)\s+(?:just\s+|only\s+|a\s+total\s+of\s+)?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen)\s+(?:nodes?|instances?|machines?)\b"
+    r"|\b(?:keep|leave)\b|\bin\s+(?:total|all)\b|(?:[到至]|只[剩留]|保留|总共|一共)\s*[\d一二两三四五六七八九十百]+\s*(?:个|台)?\s*(?:节点|机器|实例)"
+)
 _NODE_ID = re.compile(r"(?<![\w-])(?P<id>i-[0-9a-f]{8,17})(?![\w-])")
 _REFERENCE = re.compile(
     r"\b(?:it|there|that\s+(?:cluster|one|job)|this\s+(?:cluster|job)|the\s+(?:new\s+|same\s+)?(?:cluster|job|one)|them)\b"
@@ -119,6 +123,8 @@ class Entities:
     """`2 nodes of llama`, `the logs of s1`: a cluster or a job."""
     job: str | None
     nodes: int | None
+    is_total: bool
+    """`nodes` is how many it shall be in the end (`down to 3 nodes`), not how many more or fewer."""
     team: str | None
     priority: str | None
     orchestrator: str | None
@@ -148,6 +154,7 @@ def find_entities(text: str, original: str) -> Entities:
         owner=kept.first(_OWNER),
         job=job or kept.first(_TRAINED),
         nodes=_nodes(text),
+        is_total=_TOTAL.search(text) is not None,
         team=_group(_TEAM, text, original),
         priority=None if priority is None else _priority(priority),
         orchestrator=_orchestrator(text),

@@ -17,6 +17,7 @@ from core.json_value import JsonValue
 _NEW_CLUSTER: Final = frozenset({"create_cluster"})
 _NEW_JOB: Final = frozenset({"submit_job"})
 _SIZED_BY_NODES: Final = frozenset({"submit_job", "resize_job", "remove_capacity"})
+_GROWING_OR_SHRINKING: Final = frozenset({"add_capacity", "remove_capacity"})
 _PARAMETERS: Final[Mapping[str, Sequence[str]]] = {
     "team": ("team", "namespace", "project"),
     "priority": ("priority", "priority_class"),
@@ -54,7 +55,9 @@ def _values(operation: str, entities: Entities, cluster: str | None) -> Iterator
         yield ("name", "job_name", "job"), own_name or entities.job
     elif operation not in _NEW_CLUSTER:
         yield ("job", "job_name"), entities.job or entities.name
-    if operation in _SIZED_BY_NODES:
+    if operation in _GROWING_OR_SHRINKING and entities.is_total:
+        yield ("total",), entities.nodes
+    elif operation in _SIZED_BY_NODES:
         yield ("nodes", "node_count", "count"), entities.nodes
     if operation == "delete_cluster":
         yield ("name", "cluster", "cluster_name"), cluster

@@ -90,7 +90,7 @@ _VERBS: Final[tuple[tuple[Verb, str], ...]] = (
     (
         Verb.ADD,
         rf"\b(?:need|want|like|have|get|give)\b{_MORE}|还(?:需要|要|差|缺){_AMOUNT_ZH}|"
-        r"\badd\b|\bgrow\b|\bexpand\b|\bscale\s+(?:it\s+)?(?:up|out)\b|\bextend\b|\bincrease\b|\bscale\b(?=.*\bto\b)"
+        r"\badd\b|\bgrow\b|\bexpand\b|\bscale\s+(?:it\s+)?(?:up|out)\b|\bextend\b|\bincrease\b|\bscale\b(?!.*\bjob\b)(?=.*\bto\b)"
         r"|增加|添加|扩容|扩展|扩到|扩|加(?!速|载)|多要|追加",
     ),
     (
@@ -100,7 +100,7 @@ _VERBS: Final[tuple[tuple[Verb, str], ...]] = (
     (Verb.MOUNT, r"\bmount\b|\battach\b|\bhook\s+up\b|挂载|挂上|挂到|挂在|挂|接上"),
     (
         Verb.STOP,
-        r"\bstop\b|\bcancel\b|\bkill\b|\babort\b|\bhalt\b|\bend\b(?=\s+(?:the|job|my))|停止|停掉|停下|停|取消|终止|杀掉",
+        r"\bstop\b|\bsuspend\b|\bcancel\b|\bkill\b|\babort\b|\bhalt\b|\bend\b(?=\s+(?:the|job|my))|停止|停掉|停下|停|取消|终止|杀掉",
     ),
     (Verb.RESUME, r"\bresume\b|\bcontinue\b|\brestart\b|\bpick\s+up\b|恢复|继续|重新开始|接着跑|续跑|重启任务"),
     (Verb.RESIZE, r"\bresize\b|\brescale\b|\bscale\b(?=.*\bjob\b)|调整大小|调整规模"),

@@ -80,39 +80,39 @@ Decision: TypeAlias = Growth | Missing | Refused
 
 
 def choose_growth(
-    draft: Draft, details: ClusterDetails, group: InstanceGroup, market: Market, place: Place
+    draft: Draft, details: ClusterDetails, group: InstanceGroup, market: Market, place: Place, *, total: int | None
 ) -> Decision:
+    """`total`: what was said is how many nodes the group shall have in the end."""
     words, zones = Words(draft, market), place.zones_of(group.name)
     why_not = words.against(group, zones)
     if why_not is not None:
         remedy = message("add_capacity.ask_for_new_group")
         return Refused(reason=RefusalReason.PARAMETER_INVALID, message=why_not, remedies=(remedy,))
-    if words.count is not None and not 1 <= words.count <= MAX_NODES:
-        text = message("market.count_out_of_range", count=words.count, most=MAX_NODES)
+    count = words.count if total is None else total - group.target_count
+    if count is not None and not 1 <= count <= MAX_NODES:
+        text = message("market.count_out_of_range", count=count, most=MAX_NODES)
         return Refused(reason=RefusalReason.COUNT_OUT_OF_RANGE, message=text)
     kind = words.type or group.instance_types[0]
     plan = find_plan(market, group.training_plan) if group.training_plan else None
-    if words.count is None:
+    if count is None:
         return _ask_count(market, group, kind, plan)
     zone_id = words.zone or (zones[0] if len(zones) == 1 else "")
     if not zone_id:
-        return _ask_zone(market, kind, words.count, zones, place, group)
-    refusal = _refuse(market, group, kind, plan, words.count) or _addresses(
-        market, place, group, kind, words.count, zone_id
-    )
+        return _ask_zone(market, kind, count, zones, place, group)
+    refusal = _refuse(market, group, kind, plan, count) or _addresses(market, place, group, kind, count, zone_id)
     if refusal is not None:
         return refusal
     zone = market.zone(zone_id)
     return Growth(
         group=group.name,
-        count=words.count,
+        count=count,
         zone_id=zone_id,
         zone_name=zone.name if zone is not None else zone_id,
         narrows_zone=len(zones) > 1,
         instance_type=kind,
         mode=group.capacity,
         plan_arn=group.training_plan or "",
-        choices=_choices(draft, details, group, kind, zone_id),
+        choices=_choices(draft, details, group, kind, zone_id, count),
     )
 
 
@@ -207,7 +207,7 @@ def _fewer(left: int) -> tuple[Message, ...]:
 
 
 def _choices(
-    draft: Draft, details: ClusterDetails, group: InstanceGroup, kind: str, zone_id: str
+    draft: Draft, details: ClusterDetails, group: InstanceGroup, kind: str, zone_id: str, count: int
 ) -> tuple[Choice, ...]:
     """What the requester chose, and what the group that they targeted fixes."""
     fixed = {ChoiceKind.AVAILABILITY_ZONE: zone_id, ChoiceKind.INSTANCE_TYPE: kind}
@@ -216,7 +216,7 @@ def _choices(
         said = draft.choices.get(choice_kind)
         if choice_kind is ChoiceKind.CAPACITY and said is not None:
             value = said.value if isinstance(said.value, dict) else {}
-            found.append(replace(said, value={**value, "mode": group.capacity.value}))
+            found.append(replace(said, value={**value, "count": count, "mode": group.capacity.value}))
         elif said is not None:
             found.append(said)
         else:

@@ -41,6 +41,9 @@ class AddCapacityRequest(BaseModel):
     group: str | None = Field(
         default=None, description="Instance group to grow or to make, when the requester named one."
     )
+    total: int | None = Field(
+        default=None, description="How many nodes the group shall have in the end (`up to 8`), when that was said."
+    )
     is_new_group: bool | None = Field(default=None, description="True when the requester asked for a new group.")
     accelerator: str | None = Field(
         default=None, description="GPU model that was named instead of an instance type, such as `H100`."
@@ -79,7 +82,7 @@ def _prepare(draft: Draft, reads: Reads, planned: Mapping[ClusterName, PlannedCl
         return group
     if group is None:
         return _new_group(draft, request, target, market, place, reads)
-    growth = choose_growth(draft, target, group, market, place)
+    growth = choose_growth(draft, target, group, market, place, total=request.total)
     if isinstance(growth, Missing | Refused):
         return growth
     return _ready(target, growth, market)

@@ -29,6 +29,9 @@ class RemoveCapacityRequest(BaseModel):
     cluster: str | None = Field(default=None, description="Name of the cluster that loses nodes.")
     group: str | None = Field(default=None, description="Instance group, when the requester named one.")
     count: int | None = Field(default=None, description="How many nodes to take away, when no node was named.")
+    total: int | None = Field(
+        default=None, description="How many nodes the group shall have in the end (`down to 3`), instead of a count."
+    )
     node: str | None = Field(default=None, description="Instance id of the node to take away, when one was named.")
     nodes: list[str] | None = Field(default=None, description="Instance ids, when several were named.")
     interrupts_jobs: bool | None = Field(
@@ -85,17 +88,18 @@ def _pick(
     if not own:
         text = message("nodes.group_empty", group=group or "-", name=details.cluster.name)
         return Refused(reason=RefusalReason.NAME_UNKNOWN, message=text)
-    if request.count is None:
+    count = request.count if request.total is None else len(own) - request.total
+    if count is None:
         return Missing(question=_ask_count(own))
-    if not 1 <= request.count <= len(own):
-        text = message("nodes.count_out_of_range", count=request.count, most=len(own), group=group or "-")
+    if not 1 <= count <= len(own):
+        text = message("nodes.count_out_of_range", count=count, most=len(own), group=group or "-")
         return Refused(reason=RefusalReason.COUNT_OUT_OF_RANGE, message=text)
     idle = [node for node in own if not inventory.work_on(node)]
     ranked = sorted(idle, key=lambda node: (node.is_usable, str(node.logical_id)))
-    if len(ranked) < request.count:
+    if len(ranked) < count:
         busy = [node for node in own if inventory.work_on(node)]
         return _protected(busy, inventory, idle=len(idle))
-    return tuple(ranked[: request.count])
+    return tuple(ranked[:count])
 
 
 def _protected(nodes: Sequence[Node], inventory: Inventory, *, idle: int | None = None) -> Refused:

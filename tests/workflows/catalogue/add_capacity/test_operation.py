@@ -50,6 +50,13 @@ def test_a_count_alone_grows_the_only_group_which_fixes_the_rest(base: WholeTwin
     assert ready.card[0].params["after"] == 6
 
 
+def test_a_total_says_how_many_there_are_in_the_end(base: WholeTwin) -> None:
+    ready = prepare(base, count(6), params={"total": 6})
+
+    assert isinstance(ready, Ready)
+    assert ready.run_params["count"] == 2
+
+
 def test_how_many_is_asked_when_nobody_said_it(base: WholeTwin) -> None:
     missing = prepare(base)
 

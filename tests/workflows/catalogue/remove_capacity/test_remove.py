@@ -92,6 +92,13 @@ def test_a_count_takes_the_node_on_which_nothing_runs(busy: WholeTwin) -> None:
     assert params["lost_jobs"] == []
 
 
+def test_a_total_says_how_many_remain(base: WholeTwin) -> None:
+    nodes = approved(base, {"total": 3})["nodes"]
+
+    assert isinstance(nodes, list)
+    assert len(nodes) == 1
+
+
 def test_nodes_with_jobs_are_protected_and_listed(busy: WholeTwin) -> None:
     refused = prepare(busy, {"count": 2})
 
