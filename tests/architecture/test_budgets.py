@@ -42,3 +42,9 @@ def test_no_function_is_over_budget() -> None:
                     over[f"{path.relative_to(ROOT)}:{node.name}"] = lines
 
     assert over == {}
+
+
+def test_the_twin_stays_under_a_quarter_of_the_product() -> None:
+    lines = {package: sum(map(line_count, python_files(package))) for package in PACKAGES if package != "tests"}
+
+    assert lines["twin"] / sum(lines.values()) < MAX_TWIN_SHARE
