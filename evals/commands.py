@@ -13,6 +13,7 @@ from evals.detectors import detectors
 from evals.diagnose import diagnose
 from evals.effects import effects
 from evals.goodput import goodput
+from evals.rogue import rogue
 from evals.scenario_command import scenarios
 
 eval_app = typer.Typer(help="Measure correctness.", no_args_is_help=True)
@@ -32,6 +33,7 @@ eval_app.command("detectors")(detectors)
 eval_app.command("diagnose")(diagnose)
 eval_app.command("goodput")(goodput)
 eval_app.command("scenarios")(scenarios)
+eval_app.command("rogue")(rogue)
 bench_app.command("logs")(logs)
 bench_app.command("scheduling")(scheduling)
 bench_app.command("replay")(replay)

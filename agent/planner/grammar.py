@@ -74,7 +74,7 @@ MOST_PARTS: Final = 60
 """Parts of a message that are read for goals: nobody's wish has more."""
 _SEPARATOR = re.compile(
     r"[.;!?\n。；！？]+(?=\s|$|[^\x00-\x7f])|[,，、]\s*|\band\s+then\b|\bthen\b|\band\b|\bafter\s+that\b|\bplus\b"
-    r"|然后|接着|随后|之后|并且|以及|同时|另外|再|并(?=[\u4e00-\u9fff])"
+    r"|然后|接着|随后|之后|并且|以及|同时|另外|(?<![要用别必不])再|并(?=[\u4e00-\u9fff])"
 )
 _SENTENCE_END = re.compile(r"[.;!?\n。；！？](?=\s|$|[^\x00-\x7f])")
 _PHRASE_END = re.compile(
@@ -88,7 +88,8 @@ _WISH = re.compile(
     r"|\bhow\s+about|接下来|请|帮我|帮忙|我想|想要|要)\s*$"
 )
 _NEGATED = re.compile(
-    r"(?:\b(?:don't|do\s+not|never|not|without|no\s+need\s+to|shouldn't)|不要|别|不用|不必|先不)\s*(?:\w+\s+)?$"
+    r"(?:\b(?:don't|do\s+not|never|not|without|no\s+need\s+to|shouldn't)\s*(?:\w+\s+)?"
+    r"|(?:不要|别(?!的)|不用|不必|不需要|无需|勿|先不)\s*(?:[\u4e00-\u9fff]{0,4}|\w+)\s*)$"
 )
 _JOB_PHRASE = re.compile(
     r"[\s,，、]*(?:and|plus|with|以及|和|加上|再加)?\s*(?:the|an?|our|my|one|一个)?\s*(?:[\w-]+\s+){0,2}?(?:jobs?\b|示例任务|训练任务|任务|作业)"

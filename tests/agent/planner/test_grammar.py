@@ -87,7 +87,15 @@ def test_a_question_asks_for_no_operation(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["don't create a cluster yet", "不要创建集群", "please do not delete the cluster", "delete the logs", "关掉监控"],
+    [
+        "don't create a cluster yet",
+        "不要创建集群",
+        "please do not delete the cluster",
+        "delete the logs",
+        "关掉监控",
+        "不要自动替换故障节点",
+        "请不需要再重启那个节点",
+    ],
 )
 def test_what_shall_not_be_done_is_no_goal(text: str) -> None:
     assert operations(text) == []
