@@ -38,6 +38,8 @@ class AuditSeals:
 
     def __init__(self, key_path: Path, seals_path: Path) -> None:
         self._key_path, self._seals_path = key_path, seals_path
+        self._newest: dict[str, ChainHead] = {}
+        self._signature, self._offset = GENESIS, 0
 
     def seal(self, trail: AuditTrail) -> int:
         """Notes the heads that are new since the last time. Returns how many.
@@ -45,14 +47,14 @@ class AuditSeals:
         A chain that no longer fits its last seal is left as it was sealed, and a damaged seal file is not written
         to: `verify` goes on finding what is wrong.
         """
-        key, seals = self._make_key(), self._read()
-        if seals.fault is not None:
+        key = self._make_key()
+        if not self._catch_up(key):
             return 0
-        known = {head.subject: head for head in seals.heads}
-        fresh = [head for head in trail.list_chain_heads() if known.get(head.subject) != head]
-        sound = [head for head in fresh if trail.verify_audit(head.subject, sealed=known.get(head.subject)) is None]
+        fresh = [head for head in trail.list_chain_heads() if self._newest.get(head.subject) != head]
+        sound = [h for h in fresh if trail.verify_audit(h.subject, sealed=self._newest.get(h.subject)) is None]
         if sound:
-            self._append(list(_signed(key, sound, seals.signature)))
+            self._append(list(_signed(key, sound, self._signature)))
+            self._catch_up(key)
         return len(sound)
 
     def verify(self, trail: AuditTrail, subjects: Sequence[str] | None = None) -> tuple[int, tuple[ChainFault, ...]]:
@@ -80,7 +82,28 @@ class AuditSeals:
                 signature=GENESIS,
                 fault=ChainFault(subject=SEAL_FILE, sequence=1, why="the file of the seals is gone"),
             )
-        return _parse(self._key_path.read_bytes(), self._seals_path.read_text(encoding="utf-8").splitlines())
+        return _parse(
+            self._key_path.read_bytes(), self._seals_path.read_text(encoding="utf-8", errors="replace").splitlines()
+        )
+
+    def _catch_up(self, key: bytes) -> bool:
+        """Reads what was added since the last time, so that sealing costs the same however long the file has grown.
+
+        False: the file is not as it was left; what was read before stays known.
+        """
+        if not self._key_path.exists() or not self._seals_path.exists():
+            return False
+        with self._seals_path.open("rb") as file:
+            if file.seek(0, os.SEEK_END) < self._offset:
+                return False
+            file.seek(self._offset)
+            added = file.read()
+        seals = _parse(key, added.decode(errors="replace").splitlines(), signature=self._signature)
+        if seals.fault is not None:
+            return False
+        self._newest.update((head.subject, head) for head in seals.heads)
+        self._signature, self._offset = seals.signature, self._offset + len(added)
+        return True
 
     def _make_key(self) -> bytes:
         if not self._key_path.exists() and not self._seals_path.exists():
@@ -118,8 +141,8 @@ def _signed(key: bytes, heads: Sequence[ChainHead], signature: str) -> Iterator[
         )
 
 
-def _parse(key: bytes, lines: Sequence[str]) -> _Seals:
-    heads, signature = list[ChainHead](), GENESIS
+def _parse(key: bytes, lines: Sequence[str], *, signature: str = GENESIS) -> _Seals:
+    heads = list[ChainHead]()
     for number, line in enumerate(lines, start=1):
         try:
             values = json.loads(line)

@@ -33,7 +33,7 @@ def verify_audit(home: Home, trail: AuditTrail, subject: str | None) -> tuple[in
 
 def sealing(home: Home, trail: Repository, rest: Callable[[float], None]) -> Callable[[float], None]:
     """A worker's `idle` that seals what is new before it rests, every half minute at most."""
-    due, sealed_version = 0.0, -1
+    seals, due, sealed_version = AuditSeals(home.audit_key, home.audit_seals), 0.0, -1
 
     def seal_then_rest(seconds: float) -> None:
         nonlocal due, sealed_version
@@ -42,7 +42,8 @@ def sealing(home: Home, trail: Repository, rest: Callable[[float], None]) -> Cal
             try:
                 version = trail.version()
                 if version != sealed_version:
-                    seal_audit(home, trail)
+                    with locked(home.audit_lock):
+                        seals.seal(trail)
                     sealed_version = version
             except (OSError, DatabaseUnusable):
                 log.exception("audit_not_sealed")

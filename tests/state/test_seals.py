@@ -140,7 +140,7 @@ def test_a_touched_seal_file_is_a_fault_of_its_own_and_not_written_to(
     create_run(repository)
 
     assert (SEAL_FILE, line) in faults(seals, repository)
-    assert seals.seal(repository) == 0
+    assert AuditSeals(tmp_path / "audit.key", path).seal(repository) == 0
     assert path.read_text() == touched
 
 
@@ -156,3 +156,25 @@ def test_a_file_that_is_gone_is_a_fault_and_not_made_again(
 
 def test_key_and_seals_are_readable_by_their_owner_alone(tmp_path: Path, sealed: Run) -> None:
     assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("seals", "audit.key")} == {0o600}
+
+
+def test_two_who_seal_in_turn_see_what_the_other_wrote(
+    repository: Repository, tmp_path: Path, seals: AuditSeals, sealed: Run
+) -> None:
+    other = AuditSeals(tmp_path / "audit.key", tmp_path / "seals")
+    assert other.seal(repository) == 0
+
+    create_run(repository)
+
+    assert (other.seal(repository), seals.seal(repository)) == (1, 0)
+    assert faults(seals, repository) == []
+
+
+def test_a_seal_file_that_became_shorter_is_not_written_to_by_who_knew_it_longer(
+    repository: Repository, tmp_path: Path, seals: AuditSeals, sealed: Run
+) -> None:
+    path = tmp_path / "seals"
+    path.write_text(path.read_text().splitlines()[0] + "\n")
+    create_run(repository)
+
+    assert seals.seal(repository) == 0
