@@ -20,6 +20,11 @@ _NAMED = re.compile(
 _CLUSTER_AFTER = re.compile(
     rf"(?:\bcluster\b|集群)\s*(?:named|called|叫做?|名为)?\s*{_QUOTE}(?P<name>{_TOKEN}){_QUOTE}"
 )
+_CLUSTER_AFTER_ZH = re.compile(
+    # No English adjective follows 集群: what stands there is a name, whatever it means elsewhere (把集群 old 删掉).
+    rf"集群\s*(?P<name>(?!(?:eks|slurm|hyperpod|gpu|cpu|efa|nccl|fsx|lustre|s3)\b){_TOKEN})"
+    r"(?=\s*(?:[\u4e00-\u9fff，。？！]|$))"
+)
 _CREATED = re.compile(
     rf"(?:\b(?:create|build|launch|set\s*up|spin\s*up|make|deploy|provision)|创建|新建|建立|搭建|建)\s*[\"'“‘`「](?P<name>{_TOKEN})[\"'”’`」]"
 )
@@ -145,7 +150,11 @@ def find_entities(text: str, original: str) -> Entities:
     kept = _Names(text, original)
     named = kept.first(_NAMED, allow_words=True) or kept.first(_CREATED) or kept.first(_NAME_AT_END)
     job = kept.first(_JOB_AFTER) or kept.first(_JOB_BEFORE, adjectives=True)
-    cluster = kept.first(_CLUSTER_AFTER) or kept.first(_CLUSTER_BEFORE, adjectives=True)
+    cluster = (
+        kept.first(_CLUSTER_AFTER)
+        or kept.first(_CLUSTER_AFTER_ZH, allow_words=True)
+        or kept.first(_CLUSTER_BEFORE, adjectives=True)
+    )
     priority = _PRIORITY.search(text)
     return Entities(
         name=named,

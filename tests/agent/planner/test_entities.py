@@ -80,3 +80,7 @@ def test_amounts_and_places_are_told_apart() -> None:
 )
 def test_what_a_question_or_deletion_is_about_is_found(text: str, name: str | None) -> None:
     assert target_name(normalise(text), text) == name
+
+
+def test_behind_the_chinese_noun_any_word_is_a_name() -> None:
+    assert find_entities("把集群 old 删掉", "把集群 old 删掉").cluster == "old"

@@ -42,3 +42,8 @@ def test_a_difference_is_named(expected: JsonValue, named: str) -> None:
     [line] = differences(expected, LIVE, "live")
 
     assert named in line
+
+
+def test_a_job_that_was_stopped_is_suspended_to_the_platform() -> None:
+    assert differences({"state": "Stopped"}, {"state": "Suspended"}, "live.jobs.s1") == []
+    assert differences({"state": "Stopped"}, {"state": "Failed"}, "live.jobs.s1") != []
