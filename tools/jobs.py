@@ -319,7 +319,9 @@ def _state(row: JsonObject) -> tuple[JobState, JsonObject]:
     if at(row, "spec", "runPolicy", "suspend") is True:
         return JobState.SUSPENDED, next((c for s, c in holding if s is JobState.SUSPENDED), {})
     live = [item for item in holding if item[0] is not JobState.SUSPENDED]
-    return max(live, key=lambda item: text(item[1], "lastTransitionTime"), default=(JobState.PENDING, {}))
+    # Time stamps are of whole seconds: of two in the same second the one that was written later counts.
+    by_time = sorted(live, key=lambda item: text(item[1], "lastTransitionTime"))
+    return by_time[-1] if by_time else (JobState.PENDING, {})
 
 
 DESCRIBE_JOB: Final[ReadTool[JobName, Job | None]] = ReadTool(name="describe_job", read=_describe)
