@@ -237,6 +237,7 @@ class Stage:
             return rows.get_run(run_id).status
 
     def _ending(self, run_id: RunId, before: Counter[str], kills: int, faults: list[str]) -> Ending:
+        self._control.settle()
         with self._rows() as rows:
             run = rows.get_run(run_id)
             chain = rows.verify_audit(run_id)

@@ -24,6 +24,7 @@ STILL = 0.000001
 _READY = "twin ready at "
 _ANSWER_SECONDS = 60.0
 _END_SECONDS = 20.0
+_PAUSE_SECONDS, _MOST_PAUSES = 300.0, 24
 
 
 class TwinControl:
@@ -42,6 +43,13 @@ class TwinControl:
 
     def live(self) -> JsonObject:
         return self._ask("GET", "state")
+
+    def settle(self) -> None:
+        """Lets go on until nothing moves any more, or for two hours: nodes that are ending take their time."""
+        for _ in range(_MOST_PAUSES):
+            if self._ask("GET", "quiet")["quiet"] is True:
+                return
+            self.advance(_PAUSE_SECONDS)
 
     def now(self) -> datetime:
         return _moment(self._ask("GET", "clock"))
