@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from core.cluster.clusters import CapacityMode
 from core.governance.principals import Channel, Principal, Role
 from core.ids import ActorId, ClusterName
 from core.json_value import JsonObject, JsonValue
 from core.questions import QuestionKind
-from twin.world.specification import ClusterSpec, GroupSpec, WorldSpec
+from tools.nodes import CLUSTER_NODES, NodesArgs
+from twin.world.specification import ClusterSpec, GroupSpec, JobSpec, WorldSpec
 from workflows.catalogue.delete_cluster.operation import DeleteCluster
+from workflows.catalogue.job_control.operation import JobControl, Verb
+from workflows.catalogue.node_repair.operation import NodeRepair
+from workflows.catalogue.remove_capacity.operation import RemoveCapacity
 from workflows.operations import Draft, Operation, Reads, Ready
 
 OPERATOR: Final = Principal(id=ActorId("operator"), role=Role.PLATFORM_ADMIN, channel=Channel.TERMINAL)
@@ -75,6 +79,17 @@ _STANDING: Final = WorldSpec(
     quotas={_SMALL: 8},
     clusters=(ClusterSpec(name=_BASE, zone="usw2-az1", groups=(GroupSpec(name="workers", type=_SMALL, count=2),)),),
 )
+_NODE_REPAIR: Final = (NodeRepair("reboot_node"), NodeRepair("replace_node"))
+_ONE_MORE: Final[JsonObject] = {
+    "cluster": _BASE,
+    "group": "workers",
+    "is_new_group": False,
+    "count": 1,
+    "zone_id": "usw2-az1",
+    "zone_name": "us-west-2a",
+    "instance_type": _SMALL,
+    "mode": CapacityMode.ON_DEMAND.value,
+}
 _TWO_NODES: Final[JsonObject] = {"name": _LLAMA, "zone_id": "usw2-az2", "instance_type": _TYPE, "count": 2}
 _QUICK_JOB: Final[JsonObject] = {
     "cluster": _BASE,
@@ -87,6 +102,34 @@ _QUICK_JOB: Final[JsonObject] = {
     "command": ["python", "-m", "twin.sample_job.train", "--steps", "2", "--step-seconds", "0.01"],
     "team": "vision",
 }
+
+
+def _busy(state: Literal["Running", "Suspended"]) -> WorldSpec:
+    """The standing cluster with one job on one of its nodes."""
+    job = JobSpec(name="sft", nodes=1, state=state, log="step 1 loss 2.3")
+    (cluster,) = _STANDING.clusters
+    return _STANDING.model_copy(update={"clusters": (cluster.model_copy(update={"jobs": (job,)}),)})
+
+
+def _job_control(verb: Verb, state: Literal["Running", "Suspended"], **more: JsonValue) -> Case:
+    return Case(
+        workflow=verb,
+        name="of a standing job",
+        world=_busy(state),
+        cluster=_BASE,
+        params=_prepared(JobControl(verb), {"cluster": _BASE, "job": "sft", **more}),
+        runs_processes=True,
+    )
+
+
+def _first_node(operation: NodeRepair) -> Callable[[Reads], JsonObject]:
+    def prepare(reads: Reads) -> JsonObject:
+        nodes = reads.read(CLUSTER_NODES, NodesArgs(cluster=_BASE, eks_name=f"{_BASE}-eks")).nodes
+        node = min(str(node.instance_id) for node in nodes)
+        return _prepared(operation, {"cluster": _BASE, "node": node})(reads)
+
+    return prepare
+
 
 CASES: Final[tuple[Case, ...]] = (
     Case(workflow="create_cluster", name="plain", world=_PLENTY, cluster=_LLAMA, params=_given(_TWO_NODES)),
@@ -116,5 +159,20 @@ CASES: Final[tuple[Case, ...]] = (
         params=_given(_QUICK_JOB),
         runs_processes=True,
     ),
+    Case(workflow="add_capacity", name="one more", world=_STANDING, cluster=_BASE, params=_given(_ONE_MORE)),
+    Case(
+        workflow="remove_capacity",
+        name="one of two",
+        world=_STANDING,
+        cluster=_BASE,
+        params=_prepared(RemoveCapacity(), {"cluster": _BASE, "count": 1}),
+    ),
+    *(
+        Case(workflow=operation.name, name="a free node", world=_STANDING, cluster=_BASE, params=_first_node(operation))
+        for operation in _NODE_REPAIR
+    ),
+    _job_control("stop_job", "Running"),
+    _job_control("resume_job", "Suspended"),
+    _job_control("resize_job", "Running", nodes=2),
 )
 """At least one for every workflow of the catalogue."""

@@ -62,10 +62,11 @@ _REGION = "us-west-2"
 _SERVICES = ("ec2", "eks", "fsx", "iam", "pricing", "s3", "sagemaker", "service-quotas", "sts")
 _ENDS = frozenset({RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.PAUSED})
 _MADE_UP = re.compile(
-    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?<=[-/])[0-9a-z]{12}\b"
+    r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.:+Z]*"
+    r"|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?<=[-/])[0-9a-z]{12}\b"
     r"|\b(?!\d+xlarge\b)(?=[0-9A-Za-z]*[0-9])[0-9A-Za-z]{4,}\b"
 )
-"""Numbers and names that the platform or the database gives differ from play to play; sizes of types do not."""
+"""Hours, numbers and names that the platform or the database gives differ from play to play; sizes of types do not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
