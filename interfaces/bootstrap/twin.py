@@ -20,7 +20,7 @@ DEFAULT_TIME_FACTOR = 600.0
 def run(config: TwinConfig) -> None:
     """Serve until interrupted; prints one line, `twin ready at http://...`, when it answers."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # so that `serve` tidies up
-    serve(config, clock=SystemClock(), on_ready=_announce)
+    serve(config, clock=SystemClock(), on_ready=_be_ready)
 
 
 def load_world(path: Path) -> WorldSpec:
@@ -61,7 +61,10 @@ def main(arguments: list[str]) -> None:
     )
 
 
-def _announce(running: RunningTwin) -> None:
+def _be_ready(running: RunningTwin) -> None:
+    # From here on a signal asks the server to stop: an exception raised while the event loop is being set up
+    # would leave the process hanging between the two.
+    signal.signal(signal.SIGTERM, lambda number, frame: running.stop())
     sys.stdout.write(f"twin ready at {running.endpoint}\n")
     sys.stdout.flush()
 

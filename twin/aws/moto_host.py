@@ -60,8 +60,9 @@ class MotoHost:
         """Start empty, let `populate` fill in what the world begins with, then replay the journal."""
         self._region, self._zones, self._seed, self._changes = region, tuple(zones), seed, 0
         self._has_ec2 = False
-        if self._app is not None:
-            import_module("moto.core.base_backend").BackendDict.reset()
+        # moto keeps its account in module globals: whatever filled it, a request or a world before, must go.
+        if (backends := sys.modules.get("moto.core.base_backend")) is not None:
+            backends.BackendDict.reset()
         self._reseed(f"{seed}:world")
         made = populate()
         journalled = self._journal.read_text().splitlines() if self._journal.exists() else []
