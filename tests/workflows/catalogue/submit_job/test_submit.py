@@ -10,6 +10,7 @@ from state.records import EffectStatus, RunStatus
 from state.repository import Repository
 from tests.builders.worlds import world_with_cluster
 from tests.fakes.losing_clients import Losses, losing
+from tests.polling import eventually
 from tests.twin_process import WholeTwin
 from tests.workflows.catalogue.runs import Bench
 from tools.jobs import DESCRIBE_JOB, JOBS, JobName
@@ -76,11 +77,13 @@ def test_a_job_that_waits_for_room_says_why(base: WholeTwin, bench: Bench) -> No
     sleeper = job("first", nodes=4, command=("sleep", "60"))
     bench.work(bench.start("submit_job", sleeper, cluster="base"), most_looks=6)
     second = bench.start("submit_job", job("second"), cluster="base")
-    waiting = bench.work(second, most_looks=6)
 
-    assert waiting.status is RunStatus.WAITING
-    assert waiting.reason is not None
-    assert waiting.reason.key == "submit_job.starting_because"
+    def says_why() -> bool:
+        waiting = bench.work(second, most_looks=1)
+        assert waiting.status is RunStatus.WAITING
+        return waiting.reason is not None and waiting.reason.key == "submit_job.starting_because"
+
+    eventually(says_why, within_seconds=20, what="the reason for which the gang waits")
 
 
 def test_a_job_of_somebody_else_is_not_taken_over(base: WholeTwin, bench: Bench) -> None:
